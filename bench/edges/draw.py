@@ -24,8 +24,8 @@ PACKAGES = [
     ("rxjs", "typescript", "rxjs", "7.8.1"),
 ]
 
-# Each row contains the name of the draw, the class, the kinds of edges (empty: all kinds), and an offset of
-# the seed. The offset prevents two draws of a class from containing the same rows.
+# Each row contains the name of the draw, the class, the kinds of edges (empty: all kinds), and an offset that
+# is added to the seed. The offset prevents two draws of a class from containing the same rows.
 REFERENCES = ("calls", "references", "extends", "implements")
 DRAWS = [
     ("exact", "exact", (), 0),

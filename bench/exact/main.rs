@@ -47,7 +47,7 @@ struct ExactQuestion {
     whole_word: bool,
     #[serde(default)]
     multiline: bool,
-    /// Number of large pages with hits to return, after the first page is measured.
+    /// Number of large pages of hits that are returned after the first page was measured.
     #[serde(default)]
     pages: usize,
 }

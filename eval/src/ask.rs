@@ -26,7 +26,7 @@ use crate::choices::Way;
 use crate::grade::Shown;
 use crate::names::last_part;
 
-/// Number of candidates whose best order is graded.
+/// Number of first results for which the grade of the best order is computed.
 pub(crate) const CANDIDATES: usize = 100;
 
 /// Number of nearest names that are compared with the correct name.
@@ -35,9 +35,9 @@ const NEAREST: usize = 5;
 /// An open index and the names of its repositories.
 pub(crate) struct Index {
     searcher: Searcher,
-    /// The name of each repository by the folder of its sources.
+    /// The name of each repository, by the folder of its sources.
     names: BTreeMap<String, String>,
-    /// The id of each repository by its name.
+    /// The id of each repository, by its name.
     ids: BTreeMap<String, RepositoryId>,
     symbols: Arc<NameIndex>,
     view: View,
@@ -48,7 +48,7 @@ pub(crate) struct Index {
 pub(crate) enum Answered {
     /// The answer reports that the name is absent.
     Absent,
-    /// The answer is about another name, and has a label that reports this.
+    /// The answer is about a different name, and has a label that reports the difference.
     Labelled,
     /// The answer is about a name, and has no label.
     Unlabelled,
@@ -90,7 +90,7 @@ impl Index {
         Ok(Self { searcher, names: known.into_iter().map(named).collect(), ids, symbols, view })
     }
 
-    /// The same index with other parts of the ranking.
+    /// The same index, with the given parts of the ranking switched on.
     pub(crate) fn with(&self, signals: Signals) -> Self {
         Self {
             searcher: Searcher { signals, ..self.searcher.clone() },
@@ -120,7 +120,7 @@ impl Index {
         Ok(symbols)
     }
 
-    /// The names that answer a request for a name, best first, each with the reason.
+    /// The names that are returned for a request for a name, best first, each with the reason.
     pub(crate) async fn names_for(
         &self,
         asked: &str,
@@ -231,7 +231,7 @@ fn search_of(query: &str, within: Option<&str>) -> SearchRequest {
     }
 }
 
-/// The places of a result that are in the repository.
+/// The places of a result that are in this repository.
 fn places(found: &Found, about: &str) -> Vec<Shown> {
     let span_of =
         |path: &str, span: cairn_domain::LineSpan| Shown { path: path.to_owned(), first: span.start, last: span.end };

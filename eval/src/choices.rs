@@ -1,4 +1,4 @@
-//! The options of the command line that select one of several values.
+//! The command-line options that select one of several values.
 
 use clap::ValueEnum;
 

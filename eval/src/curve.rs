@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::graded::{GradedQuestion, Reach};
 use crate::questions::QuestionKind;
 
-/// The thresholds. Each number is multiplied by a step in thousandths.
+/// The thresholds, as multiples of `STEP`, which is in thousandths.
 const THRESHOLDS: std::ops::RangeInclusive<i64> = -12..=8;
 const STEP: i64 = 250;
 
@@ -28,12 +28,14 @@ pub(crate) fn print(asked: &[GradedQuestion]) {
     }
 }
 
-/// A question that is refused without a score is refused at every threshold.
+/// Whether the question is refused at this threshold. A question without a score is refused at every
+/// threshold if it has no results.
 fn is_refused(asked: &GradedQuestion, threshold: i64) -> bool {
     asked.score.map_or(asked.num_results == 0, |score| score < threshold)
 }
 
-/// The questions by class: the reasons of nonsense, and `real`.
+/// The questions by class. The class of a nonsense question is the reason why it has no answer; the class of
+/// all other questions is `real`.
 fn classes<'a>(asked: &[&'a GradedQuestion]) -> BTreeMap<&'a str, Vec<&'a GradedQuestion>> {
     let mut classes: BTreeMap<&str, Vec<&GradedQuestion>> = BTreeMap::new();
     for asked in asked {

@@ -18,13 +18,13 @@ pub(crate) struct Shown {
 pub(crate) struct Grades {
     pub(crate) ndcg: f64,
     pub(crate) reciprocal_rank: f64,
-    /// Share of the answers that are among the first results.
+    /// The share of the answers that are among the first `DEPTH` results.
     pub(crate) recall: f64,
-    /// The NDCG of the best order of all candidates that were returned.
+    /// The NDCG of the best order of all returned results.
     pub(crate) best_order: f64,
 }
 
-/// Grades the results, best first. Each result is the list of its places.
+/// Grades the results, which are sorted best first. Each result is the list of the places that it shows.
 ///
 /// A result counts if one of its places overlaps an answer. Each answer counts once, at the first result that
 /// contains it. If a result contains several answers, its gain is the gain of the answer with the best grade.

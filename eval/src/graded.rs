@@ -5,12 +5,12 @@ use std::time::Duration;
 use crate::grade::Grades;
 use crate::questions::QuestionKind;
 
-/// The repositories that a question searches.
+/// The repositories in which a question is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reach {
     /// Only the repository that the question is about.
     Alone,
-    /// All repositories of both halves together. The question names no repository.
+    /// All repositories of both halves together. The request names no repository.
     Together,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct GradedQuestion {
     pub(crate) num_results: usize,
     /// The reason why a question of the kind `nonsense` has no answer.
     pub(crate) absent: Option<String>,
-    /// The score of the relevance, if a score was computed.
+    /// The relevance score, if it was computed.
     pub(crate) score: Option<i64>,
     pub(crate) took: Duration,
 }

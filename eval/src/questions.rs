@@ -88,9 +88,9 @@ impl QuestionKind {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExpectedAnswer {
     pub(crate) path: String,
-    /// First and last line, from 1. `None` if the answer is a file or a directory.
+    /// First and last line. Line numbers start at 1. `None` if the answer is a file or a directory.
     pub(crate) lines: Option<[u32; 2]>,
-    /// 2 if the place answers the question, 1 if it is only useful.
+    /// 2 if the place answers the question, 1 if the place is only useful.
     pub(crate) grade: u32,
 }
 
@@ -112,8 +112,8 @@ struct NonsenseQuestion {
     text: String,
 }
 
-/// Adds the nonsense questions of one set to the questions about their repositories. Questions about other
-/// repositories are omitted.
+/// Adds each nonsense question of one set to the question file of its repository. Questions about
+/// repositories that are not in `files` are omitted.
 pub(crate) fn add_nonsense(set: &Path, nonsense: NonsenseSet, files: &mut [QuestionFile]) -> anyhow::Result<()> {
     let path = set.join("nonsense").join(nonsense.as_str()).with_extension("toml");
     let text = std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;

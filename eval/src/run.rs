@@ -101,7 +101,7 @@ async fn measure(
     Ok(measured)
 }
 
-/// Asks for wrong names of repositories that have no question file.
+/// Asks for wrong names in folders for which no question file exists.
 async fn names_of_folders(arguments: &Arguments, count: usize) -> anyhow::Result<()> {
     let canonical = |folder: &PathBuf| folder.canonicalize();
     let folders: Vec<PathBuf> = arguments.folder.iter().map(canonical).collect::<Result<_, _>>()?;

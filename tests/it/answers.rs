@@ -1,4 +1,4 @@
-//! Checks that a hit shows exactly the lines of its `start_line` and `end_line`.
+//! Checks that a hit shows exactly the lines from its `start_line` to its `end_line`.
 
 use std::fs;
 

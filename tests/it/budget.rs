@@ -18,7 +18,7 @@ use crate::harness::Index;
 const MOST_MIB: f64 = 512.0;
 const MOST_TIME: Duration = Duration::from_secs(30);
 
-/// Code of about this size without repeated lines, so that compression does not make it small.
+/// Code of about `num_bytes` bytes without repeated lines, so that it cannot be compressed to a small size.
 fn code(num_bytes: usize) -> String {
     let mut text = String::new();
     let mut state = 7u64;
@@ -30,8 +30,8 @@ fn code(num_bytes: usize) -> String {
     text
 }
 
-/// A bare repository with one file of this size in one directory. The root tree lists this directory under
-/// `num_directories` names.
+/// A bare repository with one file of about `num_bytes` bytes in one directory. The root tree lists this
+/// directory under `num_directories` names.
 fn repeated_tree(num_bytes: usize, num_directories: usize) -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let bare = directory.path().join("bare.git");
@@ -364,7 +364,8 @@ fn refused_call_changes_nothing() {
     index.ok(&["show", "r", "b.go"]);
 }
 
-/// The patterns of an entry of a list are the repository's patterns, and an empty list removes them.
+/// The patterns in an entry of a list file become the patterns of the repository. An empty list of patterns
+/// removes the stored patterns.
 #[test]
 fn empty_patterns_in_a_list_file_remove_the_patterns() {
     let directory = repository();

@@ -1,5 +1,5 @@
-//! Tests of the contracts of the tools: the examples of the requirements, field by field, and the calls that
-//! follow errors of commands.
+//! Tests the contracts of the tools: checks each field in the examples of the requirements, and the calls
+//! that are suggested after errors of commands.
 
 use std::path::Path;
 use std::process::Command;
@@ -38,7 +38,8 @@ fn documents(root: &Path) {
     write(root, "node_modules/x/index.js", "module.exports = 1;\n");
 }
 
-/// Markdown files only, and the same directory again without patterns.
+/// Indexes only the Markdown files of a directory, then the same directory again without patterns in the
+/// call.
 #[test]
 fn markdown_files_are_indexed_with_plain_patterns() {
     let (root, index) = (tempfile::tempdir().expect("a temporary directory"), Index::new());
@@ -116,7 +117,8 @@ fn code_is_indexed_with_exclusions_and_a_size() {
     }
 }
 
-/// Patterns of a repository are text of the repository, so they keep their label beside plain patterns.
+/// Patterns in the settings file of a repository are untrusted text, so they are labelled. Patterns of calls
+/// are not labelled.
 #[test]
 fn only_patterns_of_the_repository_are_labelled() {
     let (root, index) = (tempfile::tempdir().expect("a temporary directory"), Index::new());
@@ -216,7 +218,7 @@ fn failed_commands_suggest_commands() {
     check(&["index", &root.path().to_string_lossy(), "--name", "r"], " status");
 }
 
-/// Empty answers of all kinds suggest commands with answers.
+/// Empty answers of all kinds suggest commands that find something.
 #[test]
 fn empty_answers_suggest_commands() {
     let (root, index) = (tempfile::tempdir().expect("a temporary directory"), Index::new());
@@ -244,7 +246,8 @@ fn empty_answers_suggest_commands() {
     assert!(index.run(&["secrets", "r"]).status.success(), "a list of no secrets is complete");
 }
 
-/// `type` means the same on the command line, over MCP and over HTTP: what a search looks for.
+/// `type` has the same meaning on the command line, over MCP and over HTTP: the kind of target that a search
+/// looks for.
 #[test]
 fn type_is_the_type_of_the_target() {
     let (root, index) = (tempfile::tempdir().expect("a temporary directory"), Index::new());

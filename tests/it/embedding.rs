@@ -1,4 +1,5 @@
-//! Tests of local mode with a provider of embeddings, and of an index whose vectors another model made.
+//! Tests of local mode with an embedding provider, and of an index whose vectors were computed by a different
+//! model.
 
 use std::fs;
 use std::path::Path;

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::harness::{Index, seed};
 
-/// The lines with hits of all pages, as `PATH:LINE:text`.
+/// The lines with hits on all pages, as `PATH:LINE:text`.
 fn hits(index: &Index, arguments: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     let mut cursor: Option<String> = None;
@@ -29,7 +29,8 @@ fn hits(index: &Index, arguments: &[&str]) -> Vec<String> {
             let path = file["path"].as_str().expect("a path");
             found.extend(lines.map(|line| format!("{path}:{}:{}", line["line"], line["text"].as_str().expect("text"))));
         }
-        // A hit across lines has several lines.
+        // With `-U`, one hit may have several lines, so the number of hits is not compared with the number of
+        // lines.
         let num_hits = if arguments.contains(&"-U") {
             found.len() as u64
         } else {

@@ -28,7 +28,8 @@ const FILE_POINTS: [&str; 13] = [
     "home::replace",
 ];
 
-/// Maximum number of changes after which a point must have been passed. Otherwise, the test fails.
+/// Maximum number of attempts to pass a point, each after a change. If no attempt passes the point, the test
+/// fails.
 const ATTEMPTS: u32 = 40;
 
 const SIGKILL: i32 = 9;
@@ -130,7 +131,8 @@ impl Bench {
         assert!(hit, "the point {point} is never passed; {:#?}", self.mutation.log);
     }
 
-    /// Executes the next run. An unfinished run is finished first, with its older state of the source.
+    /// Executes the next run. An unfinished run is finished first, with the state of the source that it has
+    /// already read.
     fn mend(&self) {
         self.succeed(&mut self.indexing());
     }

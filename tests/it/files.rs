@@ -1,5 +1,5 @@
-//! Names of files are served by all tools that get them, with the same answers over the command line, HTTP
-//! and MCP.
+//! Checks that all tools accept names of files, and that the command line, HTTP and MCP give the same
+//! answers.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::secrets::agent::answers;
 const ADR: &str = "docs/adr/ADR-025-User-Experience-Enhancements.md";
 const NUM_SETTINGS: usize = 25;
 
-/// The names of the files that are wanted, with the files that have them.
+/// Names in questions, each with the path of the file or directory that has this name.
 const NAMES: [(&str, &str); 4] = [
     ("ADR-025", ADR),
     ("config.json", "src/config.json"),
@@ -47,7 +47,7 @@ fn indexed() -> (tempfile::TempDir, Index) {
     (source, index)
 }
 
-/// A question as a command line and as a call of a tool.
+/// A question, both as a command line and as a call of a tool.
 struct Asked {
     command: Vec<String>,
     tool: &'static str,
@@ -60,7 +60,8 @@ fn asked(command: &[&str], tool: &'static str, arguments: Value) -> Asked {
 
 /// The answers of the command line, the HTTP API and MCP, in this order.
 fn all_answers(index: &Index, server: &Server, questions: &[Asked]) -> Vec<[Value; 3]> {
-    // The first answer follows the greeting on the same line.
+    // The first answer is on the same line as the answer to `initialize`, and this line is skipped. So the
+    // first call is an additional call.
     let mut calls = vec![("workflow_guide", json!({}))];
     calls.extend(questions.iter().map(|asked| (asked.tool, asked.arguments.clone())));
     let answered = answers(index, &calls);
@@ -190,7 +191,7 @@ fn tags_restrict_files_and_chunks() {
     }
 }
 
-/// The examples of names of files in the source documents.
+/// Checks the examples of file names in the source documents.
 #[test]
 fn examples_of_file_searches_are_answered() {
     let (_source, index) = indexed();

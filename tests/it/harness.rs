@@ -27,7 +27,7 @@ impl Index {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(CAIRN);
         command.args(arguments).env("CAIRN_HOME", self.path()).env_remove("CAIRN_CONFIG");
-        // The tests run in the working tree of Cairn, and no question may index it.
+        // The tests run in the working tree of Cairn, and no question may index this tree.
         command.env("CAIRN_FIRST_USE_MAX_FILES", "0");
         command
     }

@@ -53,7 +53,7 @@ impl Session {
         self.child.id()
     }
 
-    /// Calls a tool that must have a result.
+    /// Calls a tool. The call must return a result.
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Called {
         self.try_call(tool, arguments).expect("a result")
     }
@@ -83,7 +83,7 @@ impl Session {
     }
 
     fn send(&mut self, message: &Value) {
-        // A process that has ended is reported by the missing answer.
+        // The error is ignored: if the process has ended, the missing answer reveals this.
         let _ = writeln!(self.input, "{message}");
     }
 

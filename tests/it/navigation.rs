@@ -98,7 +98,7 @@ fn results(index: &Index, question: &str) -> Vec<Value> {
     answer["results"].as_array().expect("results").clone()
 }
 
-/// The positions of the results with the paths, from 0.
+/// The zero-based position of the result with each path.
 fn positions(results: &[Value], paths: &[&str]) -> Vec<Option<usize>> {
     paths.iter().map(|path| results.iter().position(|result| result["path"] == *path)).collect()
 }

@@ -176,8 +176,8 @@ fn organisation_is_indexed_from_its_list() {
     assert!(index.ok(&["repos"]).contains("The shop of Acme [web, shop]"));
     assert!(index.ok(&["search", "shop", "--repo", &named("shop")]).contains("app.py"));
 
-    // A renamed repository keeps its index and its old name. A repository that is missing from the list is
-    // kept until it is removed.
+    // A renamed repository keeps its index, and its old name is still accepted. A repository that is missing
+    // from the list is kept until it is removed.
     shelf.keep("store", roots[0].1.path());
     shelf.list(vec![shelf.entry(1, "store", &json!({}))]);
     let (code, reported, errors) = server.index(&index, &[]);

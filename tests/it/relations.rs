@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::harness::Index;
 
-/// A package in Python, one in TypeScript and one in Go, each with code that imports it.
+/// A Python package, a TypeScript package and a Go package, each with code that imports the package.
 fn make_repository(root: &Path) {
     write(root, "pyproject.toml", "[project]\nname = \"app\"\ndependencies = [\"redis\", \"pyyaml\"]\n");
     write(root, "app/__init__.py", "");

@@ -103,7 +103,8 @@ impl Server {
         };
         let key = issue(request, 0);
         keys.create(key.record).await.expect("created");
-        // The clock does not move, so a key can make only the requests of one burst.
+        // The clock of the service does not advance, so a key can send only as many requests as one burst
+        // allows.
         let limits = LimitsConfig { burst: 10_000, ..LimitsConfig::default() };
         let allowed_hosts = vec!["127.0.0.1".to_owned()];
         let config = GatewayConfig { allowed_hosts, limits, ..GatewayConfig::default() };

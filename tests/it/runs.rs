@@ -50,7 +50,7 @@ fn is_in_mid_run(index: &Index, child: &mut Child) -> bool {
     }
 }
 
-/// Repeats an index call with more and more files until the action is executed during the run.
+/// Repeats an index call with an increasing number of files until the action is executed during the run.
 fn in_mid_run(index: &Index, root: &Path, mut act: impl FnMut(&Index, &Child) -> bool) -> Output {
     let mut num_files = 100;
     loop {
@@ -95,8 +95,8 @@ fn cancelled_run_leaves_the_old_generation() {
         }
         assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(index.json(&["status"])["runs_in_progress"], serde_json::json!([]));
-        // Runs that ended before the action were published. In that case, the last of these runs is the
-        // published state.
+        // If index calls ended before the action could be executed, their runs were published. In that case,
+        // the last of these runs is the published state.
         if newest[1]["state"] == "published" && index.fingerprint() != before {
             before = index.fingerprint();
         }
@@ -251,7 +251,7 @@ fn check_damage(sound: &Index, before: &Value, root: &Path, kind: &str, files: &
             fs::remove_file(index.path().join(file)).expect("removed");
         }
     } else {
-        // If the command reports no error, no data may be missing, and the next run continues normally.
+        // If no command reports an error, no data may be missing, and the next run must succeed.
         assert!(!noticed, "{kind} {how}: no remedy in {printed}");
         assert_eq!(index.fingerprint(), *before, "{kind} {how}: records are missing without an error");
         index.ok(&["index", &root, "--name", "r"]);
@@ -277,8 +277,8 @@ fn every_kind_of_damage_has_a_remedy_that_works() {
     let mut kinds: Vec<&String> = files.iter().map(|(kind, _)| kind).collect();
     kinds.dedup();
     assert!(kinds.len() > 9, "{kinds:?}");
-    // `.gitignore`, `-shm` and `-wal` files are not damaged: no answer depends on them, because only their
-    // owner reads them and writes them again.
+    // The test does not damage `.gitignore`, `-shm` and `-wal` files. No answer depends on these files: only
+    // their owner reads them, and the owner writes them again.
     for kind in
         kinds.into_iter().filter(|kind| *kind != ".gitignore" && !kind.contains("-shm") && !kind.contains("-wal"))
     {
@@ -303,7 +303,7 @@ fn every_kind_of_damage_has_a_remedy_that_works() {
     }
 }
 
-/// Registers two repositories whose syncs began no run: one sync is pending, and the other one has failed.
+/// Registers two repositories whose syncs began no run: one sync is pending, and the other sync has failed.
 fn with_syncs_that_began_no_run(home: &Path) {
     let runs = Metastore::new(Arc::new(LocalStore::open(home).expect("a store")));
     let record = |name: &str| {

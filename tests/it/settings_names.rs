@@ -27,7 +27,7 @@ fn declare(root: &str, name: Option<&str>) {
     write(Path::new(root), ".cairn.yaml", text);
 }
 
-/// The names, and the number of repositories that a search by a name finds.
+/// The names of all repositories in the index.
 fn names(index: &Index) -> Vec<String> {
     let repositories = index.json(&["repos"])["repositories"].clone();
     let names = repositories.as_array().expect("a list").iter().filter_map(|known| known["name"].as_str());
@@ -44,7 +44,8 @@ fn ok(output: &Output) -> Value {
     serde_json::from_str(text.lines().last().unwrap_or_default()).unwrap_or_default()
 }
 
-/// Changes the name in the file, indexes, and checks that the one repository has the name.
+/// Changes the name in the settings file several times. After each change, indexes again, and checks that the
+/// index contains only one repository, with the expected name.
 fn check_every_change(root: &str, index: &Index, mut again: impl FnMut()) {
     for (declared, expect) in [
         (None, "shop"),
@@ -59,7 +60,7 @@ fn check_every_change(root: &str, index: &Index, mut again: impl FnMut()) {
         let found = index.json(&["search", "add_to_cart", "--repo", expect]);
         assert_eq!(found["results"][0]["repository"], expect, "{found}");
     }
-    // Every former name still finds the repository.
+    // The repository is still found by its former names.
     for former in ["shop", "acme/cart"] {
         assert_eq!(index.json(&["search", "add_to_cart", "--repo", former])["results"][0]["path"], "cart.py");
     }
@@ -114,7 +115,8 @@ fn name_of_another_repository_is_not_used() {
     declare(&root, Some("acme/store"));
     index.ok(&["index", &root]);
     assert_eq!(names(&index), ["acme/store", "shop"]);
-    // The id of a renamed repository belongs to its first name, so another folder `shop` gets another name.
+    // The id of a renamed repository is derived from its first name, so a different folder called `shop` gets
+    // a different name.
     declare(&root, Some("acme/cart"));
     index.ok(&["index", &root]);
     let (third, third_root) = shop();
@@ -210,7 +212,8 @@ fn branch_in_the_file_is_indexed() {
         ok(&with_file_urls(&index, &["index", &address, "--branch", "main", "--json"]));
         assert_eq!(indexed_commit(&index), commit_of("main"), "{address}");
 
-        // A branch that does not exist is an error that names the setting, and the published state stays.
+        // If the selected branch does not exist, the error names the setting, and the published state does
+        // not change.
         git(path, &["checkout", "-q", "main"]);
         write(path, ".cairn.yaml", "branch: nowhere\n");
         commit(path, "wrong");

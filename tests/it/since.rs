@@ -89,7 +89,7 @@ fn since_restricts_searches_to_recent_changes() {
     commit_on(root, "2024-06-07");
     index.index(root);
     assert_eq!(found(&index, &["--since", "2024-05-07"]), ["old.py"]);
-    // On another branch, `old.py` was not changed again.
+    // The history of the branch `side` does not contain the later change of `old.py`.
     git(root, &["checkout", "-q", "-b", "side", "HEAD~1"]);
     index.index(root);
     assert_eq!(found(&index, &["--since", "2020-03-02"]), ["new.py"]);

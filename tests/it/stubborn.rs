@@ -27,7 +27,7 @@ fn index(source: &str, environment: &[(&str, &str)]) -> (u64, u64) {
     (result["files"]["failed(unreadable)"].as_u64().unwrap_or(0), result["num_errors"].as_u64().unwrap_or(0))
 }
 
-/// Replaces files again and again until `done` is set. Each content is new.
+/// Replaces files again and again until `done` is set. Each replacement has a different content.
 fn change_files(scratch: &Path, files: &[std::path::PathBuf], done: &AtomicBool) {
     let new = scratch.join("new");
     let mut number = 0;
@@ -101,8 +101,8 @@ fn unusable_git_configuration_does_not_stop_a_run() {
     assert_eq!(index(&source, &[]), (1, 1));
 }
 
-/// The default name of a repository may come from its `.cairn.yaml`. A link or a pipe has no name, and no
-/// open waits for a writer.
+/// The default name of a repository may come from its `.cairn.yaml`. If this file is a link or a pipe, it
+/// sets no name, and opening it does not wait for a writer.
 #[test]
 fn settings_file_that_is_a_pipe_or_a_link_does_not_stop_a_run() {
     let directory = tempfile::tempdir().expect("a directory");

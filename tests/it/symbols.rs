@@ -48,7 +48,7 @@ fn called(index: &Index, calls: &[(&str, Value)]) -> Vec<Value> {
     answered.map(|answer| answer.expect("JSON")["result"]["structuredContent"].take()).collect()
 }
 
-/// The name and the kind of its match in the label of an answer.
+/// The resolved name and the kind of match, as the label of an answer contains them.
 fn label(answer: &Value) -> (&Value, &Value) {
     (&answer["resolved_to"], &answer["match"])
 }

@@ -303,7 +303,7 @@ fn removed_repository_leaves_no_data() {
         }
         files
     };
-    // The artifacts of each repository: a key consists of folder, repository and hash.
+    // The artifacts of each repository. An artifact key consists of a folder, the repository and a hash.
     let artifacts = || {
         let mut of_repositories: BTreeMap<PathBuf, BTreeSet<PathBuf>> = BTreeMap::new();
         for file in files("artifacts") {

@@ -30,7 +30,7 @@ pub(crate) async fn run(repositories: &[PathBuf]) -> Result<()> {
         change(&copy)?;
         compare(&environment, &local, name, &copy).await?;
     }
-    println!("all fingerprints are equal, also after 1 % of the files were deleted, 1 % renamed and 1 % edited");
+    println!("all fingerprints are equal, even after 1 % of the files were deleted, 1 % renamed and 1 % edited");
     environment.done();
     Ok(())
 }
@@ -63,7 +63,7 @@ async fn compare(environment: &Environment, local: &LocalMode, name: &str, path:
     Ok(())
 }
 
-/// Deletes, renames and edits one file each in every hundred files. Then commits the changes.
+/// In every hundred files, deletes one, renames one and edits one. Then commits the changes.
 fn change(root: &Path) -> Result<()> {
     let files = git(root, &["ls-files", "-z"]);
     let files = files.split('\0').filter(|path| !path.is_empty()).map(|path| root.join(path));

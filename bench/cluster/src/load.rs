@@ -15,14 +15,15 @@ use tokio::time::{Instant, sleep_until};
 pub(crate) struct Load {
     /// `HOST:PORT` of the query service.
     pub(crate) host: String,
-    /// The API keys of the agents. Each key has a limit of concurrent questions.
+    /// The API keys of the agents. Each key has a limit on the number of concurrent questions.
     pub(crate) keys: Vec<String>,
     pub(crate) questions: Vec<String>,
     /// Questions per second of all agents together.
     pub(crate) rate: f64,
 }
 
-/// The time of each question, from the moment at which it was due until its answer, sorted.
+/// The sorted times of the questions. Each time is measured from the moment at which the question was due to
+/// the end of its answer.
 pub(crate) struct Measured {
     pub(crate) times: Vec<Duration>,
     pub(crate) num_errors: usize,

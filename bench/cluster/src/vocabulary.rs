@@ -73,7 +73,8 @@ impl Vocabulary {
                 "file" => random.one_of(&files).to_string(),
                 _ => [(); 3].map(|()| random.letters()).join(" "),
             };
-            // A name or a file may be drawn twice. An additional word makes the question unique.
+            // The same name or file may be drawn twice. In this case, an additional word makes the question
+            // unique.
             let question = if known.contains(&question) { format!("{question} {first}") } else { question };
             if known.insert(question.clone()) {
                 questions.push(question);

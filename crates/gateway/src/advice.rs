@@ -1,6 +1,7 @@
 //! Suggests the next calls after an error or an empty answer, for the command line and for HTTP.
 //!
-//! Before a suggested question is shown, it was asked for the same caller and had an answer.
+//! A question is suggested after another question only if it was tried for the same caller and had an answer.
+//! Suggestions after an error of a command are not tried.
 
 use cairn_search::{QueryError, QueryErrorCode};
 use serde_json::{Value, json};
@@ -15,13 +16,13 @@ use crate::questions::{
 /// Maximum number of suggested calls.
 const MAX_SUGGESTIONS: usize = 2;
 
-/// The calls that may follow an empty answer to this question.
+/// The suggested calls after an empty answer to this question.
 pub async fn after_empty(agent: &dyn Agent, question: &Question) -> Vec<SuggestedCall> {
     let suggestions = calls(suggested_questions(agent, question, None).await);
     if suggestions.is_empty() { that_answer(agent, wider(question)).await } else { suggestions }
 }
 
-/// Questions that are less narrow than a question without results, for questions that no tool asks.
+/// Broader questions, for a question without results to which no tool suggests a call.
 fn wider(question: &Question) -> Vec<(&'static str, Question)> {
     let other = match question {
         Question::Patterns(PatternsQuestion { name: Some(_), .. }) => {
@@ -38,7 +39,7 @@ fn wider(question: &Question) -> Vec<(&'static str, Question)> {
     other.into_iter().chain(general()).collect()
 }
 
-/// Questions that may follow any other question.
+/// Questions that can be suggested after any other question.
 fn general() -> [(&'static str, Question); 2] {
     let topic = Some("recovering".to_owned());
     [
@@ -64,7 +65,7 @@ pub fn report_of(error: &QueryError, suggestions: Vec<SuggestedCall>) -> ErrorRe
     report
 }
 
-/// The calls that may follow this error of a question. The list is empty for errors that the caller did not
+/// The suggested calls after this error of a question. The list is empty for errors that the caller did not
 /// cause.
 pub async fn after_error(agent: &dyn Agent, question: &Question, error: &QueryError) -> Vec<SuggestedCall> {
     use QueryErrorCode::{Corrupt, InternalError, RateLimited, Timeout};
@@ -78,8 +79,8 @@ pub async fn after_error(agent: &dyn Agent, question: &Question, error: &QueryEr
     suggestions
 }
 
-/// Suggestions for questions that no tool asks: the same question about the repository with the most similar
-/// name, and the list of repositories or the guide.
+/// Suggestions if no tool suggests a call: the same question about the repository with the most similar name,
+/// and the list of repositories or the guide.
 async fn of_any_question(agent: &dyn Agent, question: &Question, error: &QueryError) -> Vec<SuggestedCall> {
     let mut candidates = Vec::new();
     // A question that changes the index is not asked about another repository.
@@ -92,7 +93,8 @@ async fn of_any_question(agent: &dyn Agent, question: &Question, error: &QueryEr
     that_answer(agent, candidates).await
 }
 
-/// The first of these questions that have an answer, as calls.
+/// Tries the questions in this order. Returns the first questions that have an answer that is not empty, as
+/// calls.
 async fn that_answer(agent: &dyn Agent, candidates: Vec<(&'static str, Question)>) -> Vec<SuggestedCall> {
     let mut working = Vec::new();
     for (reason, candidate) in candidates {

@@ -27,8 +27,8 @@ pub trait Agent: Send + Sync + 'static {
         self.default_repository().await
     }
 
-    /// A message about something that the service did for the last question, such as indexing. The message is
-    /// returned once.
+    /// A message about an action of the service for the last question, such as indexing. The message is
+    /// returned only once.
     fn take_notice(&self) -> Option<Notice> {
         None
     }
@@ -84,7 +84,7 @@ pub trait Agent: Send + Sync + 'static {
         Caps { edges: usize::MAX, runs: usize::MAX, tokens: usize::MAX, entries: usize::MAX }
     }
 
-    /// The maximum time in which the calls that an answer suggests are tried.
+    /// The maximum total time for trying the calls that an answer suggests.
     fn suggestion_time(&self) -> Duration {
         Duration::from_secs(3)
     }
@@ -106,11 +106,11 @@ pub trait Agent: Send + Sync + 'static {
     }
 }
 
-/// A message to the caller beside the answer.
+/// A message to the caller in addition to the answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Notice {
     pub text: String,
-    /// The call that may follow.
+    /// The suggested next call.
     pub next: Option<NextCall>,
 }
 

@@ -39,7 +39,7 @@ pub trait WatchIndexing: Send + Sync {
     fn parts_ended(&self, num_ended: u32, num_parts: u32);
 }
 
-/// The request that an index call made. The request identifies its run.
+/// The request that an index call made. With this value, `Agent::progress` returns the state of the request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IndexTicket {
     /// Full name.

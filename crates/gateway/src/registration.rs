@@ -3,8 +3,8 @@
 //! A caller can register only repositories that the caller may see. For a name outside the caller's
 //! permissions, the answer is the same as for an unknown name, whether or not such a repository exists. A
 //! caller can change the settings of a registered repository, but not its address. An address is refused if
-//! its repository name is registered with another address. Without this rule, a caller could replace the
-//! source of a registered repository.
+//! the repository name that belongs to it is already registered with a different address. Without this rule,
+//! a caller could replace the source of a registered repository.
 
 use cairn_domain::{RepositoryName, Scope, Source};
 use cairn_inventory::{FileSizeLimit, InvalidPattern, Patterns};
@@ -26,7 +26,7 @@ pub(crate) struct Registry<'a> {
 
 pub(crate) enum IndexTarget {
     Known(Box<KnownRepository>),
-    /// A registered repository, and its settings after the call as JSON.
+    /// A registered repository, and the settings, as JSON, that it has after the call.
     Changed(Box<KnownRepository>, String),
     New(Box<RepositoryRecord>),
 }
@@ -36,7 +36,7 @@ fn wrong(message: impl Into<String>) -> QueryError {
 }
 
 impl Registry<'_> {
-    /// The target of the call, with the permissions of the searcher's caller.
+    /// Determines the target of the call. The permissions are those of the searcher's caller.
     pub(crate) async fn target(&self, searcher: &Searcher, call: &IndexCall) -> Result<IndexTarget, QueryError> {
         let given = call.settings();
         check_settings(&given)?;
@@ -60,8 +60,8 @@ impl Registry<'_> {
         }
         let record = RepositoryRecord::new(searcher.caller.tenant.clone(), name, source);
         let is_taken = !self.catalogue.repositories(&Scope::only(record.tenant.clone(), [record.id])).await?.is_empty();
-        // An id is also treated as used if its repository was later renamed to a name that the caller may not
-        // see.
+        // The id is also taken if the repository with this id was later renamed to a name that the caller may
+        // not see.
         if searcher.caller.allowed.allows(&record.name) && !is_taken {
             let settings = given.over(RequestSettings::default()).to_json();
             return Ok(IndexTarget::New(Box::new(RepositoryRecord { settings, ..record })));
@@ -70,7 +70,7 @@ impl Registry<'_> {
     }
 }
 
-/// A registered repository with its settings after the call.
+/// The target for a registered repository: `Changed` if the call changes its settings, otherwise `Known`.
 fn with_settings(known: KnownRepository, given: GivenSettings) -> Result<IndexTarget, QueryError> {
     if given == GivenSettings::default() {
         return Ok(IndexTarget::Known(Box::new(known)));
@@ -111,7 +111,7 @@ pub fn check_settings(given: &GivenSettings) -> Result<(), QueryError> {
     Ok(())
 }
 
-/// A maximum file size in bytes, as a caller gives it: a negative number is refused.
+/// Converts the maximum file size, in bytes, from a call. A negative number is refused.
 pub fn file_size(provided: i64) -> Result<u64, QueryError> {
     u64::try_from(provided).map_err(|_| wrong_file_size("negative", Some(provided), &provided.to_string()))
 }
@@ -123,7 +123,7 @@ fn wrong_file_size(fault: &str, provided: Option<i64>, shown: &str) -> QueryErro
     wrong(message).in_field(field)
 }
 
-/// The error for invalid patterns. The details contain the first of them.
+/// The error for invalid patterns. The message names all of them; the details contain only the first one.
 fn invalid_patterns(field: &str, kind: &str, faults: &[InvalidPattern]) -> QueryError {
     let each =
         |fault: &InvalidPattern| format!("invalid {kind} pattern {} in `{field}`: {}", fault.pattern, fault.message);
@@ -142,7 +142,7 @@ mod tests {
         (error.message, *error.fault.expect("a field"))
     }
 
-    /// The errors that the description of `index_repository` lists.
+    /// Checks the errors that the description of `index_repository` lists.
     #[test]
     fn details_contain_field_pattern_and_sizes() {
         let include = Some(vec!["*.md".to_owned(), "[invalid".to_owned()]);

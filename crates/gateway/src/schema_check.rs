@@ -1,12 +1,12 @@
-//! Checks JSON values against JSON schemas, for tests. The check supports the keywords that our schemas use,
-//! and fails on any other keyword. The check is stricter than the standard: a property that the schema does
-//! not describe is a fault.
+//! Checks JSON values against JSON schemas, for tests. The check supports the keywords that Cairn's schemas
+//! use, and panics on any other keyword. The check is stricter than the standard: a property that the schema
+//! does not describe is a fault.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-/// The faults of the value. `root` contains the definitions.
+/// Returns the faults of the value. `root` is the schema with the definitions to which `$ref` refers.
 pub(crate) fn faults(root: &Value, schema: &Value, value: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     let check = Check { root };
@@ -106,7 +106,8 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Collects the properties of a schema, and the properties of those alternatives that fit the value.
+    /// Collects the properties of a schema, including those of the alternatives (`anyOf`, `oneOf`) that the
+    /// value satisfies. Sets `is_open` if the schema allows other properties.
     fn collect(&self, schema: &Value, value: &Value, known: &mut Map<String, Value>, is_open: &mut bool) {
         let Value::Object(keywords) = schema else { return };
         const DESCRIBES: [&str; 4] = ["properties", "$ref", "anyOf", "oneOf"];

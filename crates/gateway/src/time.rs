@@ -22,7 +22,7 @@ fn seconds_of_date(text: &str) -> Option<i64> {
     if parts.next().is_some() || !(1970..=9999).contains(&year) {
         return None;
     }
-    // Searches the at most 366 days of the year for the day with this month and day number.
+    // Searches the days of the year (at most 366) for the day with this month and day number.
     let first = days_of_year_start(year);
     (first..first + 366).find(|days| civil(*days) == (year, month, day)).map(|days| days * 86_400)
 }
@@ -46,8 +46,8 @@ fn days_of_year_start(year: i64) -> i64 {
     before * 365 + before / 4 - before / 100 + before / 400 - 719_162
 }
 
-/// Converts a number of days since 1970-01-01 to year, month and day in the Gregorian calendar. Years are
-/// counted from March, so that the leap day is the last day of its year.
+/// Converts a number of days since 1970-01-01 to year, month and day in the Gregorian calendar. In the
+/// calculation, a year begins in March, so that the leap day is the last day of its year.
 fn civil(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);

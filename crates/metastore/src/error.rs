@@ -12,7 +12,7 @@ pub(crate) fn port_result<T, E: PortError>(
     outcome.map_err(|error| E::of(error.kind, operation, key.to_string(), error.source))
 }
 
-/// The error for a reply that does not belong to the command.
+/// The error for a reply that does not match the command.
 pub(crate) fn unexpected<E: PortError>(operation: &'static str, key: &dyn ToString) -> E {
     E::of(ErrorKind::Corrupt, operation, key.to_string(), None)
 }

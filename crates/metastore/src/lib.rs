@@ -1,7 +1,8 @@
-//! Implements the ports for catalogue, ledger, outbox and requests on any store of run documents.
+//! Implements the ports for the catalogue, the ledger, the outbox and the requests on top of any store of run
+//! documents.
 //!
-//! `cairn_runs` makes the decisions, and the store contains the documents. This crate turns the ports' values
-//! into commands, and documents into the ports' values.
+//! `cairn_runs` makes the decisions, and the store contains the documents. This crate turns the values of the
+//! ports into commands, and turns documents into the values of the ports.
 
 mod catalogue;
 mod error;

@@ -11,8 +11,8 @@ use crate::Metastore;
 use crate::error::port_result;
 use crate::records::run_record;
 
-/// After this multiple of the usual wait, the jobs of a run are sent again even if the broker seems to have
-/// them.
+/// After this multiple of the usual wait, the jobs of a run are sent again even if the broker reports that it
+/// still has them.
 const HELD_AT_MOST: i64 = 12;
 
 /// Maximum number of runs in one call. The number of runs in flight is smaller than this.

@@ -72,14 +72,15 @@ pub(crate) fn published<E: PortError>(document: RunDocument) -> Result<Option<Pu
     }))
 }
 
-/// The parts of the plan. An ended part contains the time of its end and its report.
+/// The parts of the plan. A part that has ended contains its outcome and its report.
 pub(crate) fn part_records(run: &RunDocument, ended: Vec<EndedPart>) -> Vec<PartRecord> {
     let mut ended: std::collections::BTreeMap<PartId, EndedPart> =
         ended.into_iter().map(|ended| (ended.part, ended)).collect();
     let planned = run.ledger.stages.iter().flat_map(|(stage, parts)| {
         parts.planned.iter().map(|number| PartId { stage: *stage, number }).collect::<Vec<_>>()
     });
-    // The change that publishes the run also ends the publish part, so this part has no row.
+    // The change that publishes the run also ends the publish part, so the list of ended parts does not
+    // contain this part.
     let is_published = run.ledger.published.is_some();
     let record = |id: PartId| match ended.remove(&id) {
         Some(ended) => PartRecord { id, end: Some(ended.end), report: ended.report },

@@ -20,8 +20,8 @@ const INTERACTIVE_SHARE: usize = 8;
 impl Requests for Metastore {
     async fn ask(&self, repository: RepositoryId, lane: Lane, rebuild: bool, now_ms: i64) -> Result<u64, LedgerError> {
         let number = self.request_with(Command::Ask { repository, lane, rebuild, now_ms }, repository).await?;
-        // The requested sync starts only after the unfinished run. So the postponed parts of that run are
-        // started at once.
+        // The requested sync starts only after the unfinished run has ended. So the postponed parts of that
+        // run are started at once.
         let found =
             port_result(self.documents.repositories(RepositoryQuery::One(repository)).await, "ask", &repository)?;
         if let Some(generation) = found.first().and_then(|document| document.state.unfinished) {
@@ -45,7 +45,7 @@ impl Requests for Metastore {
         let query = RepositoryQuery::Asked { limit: REQUESTS_AT_ONCE };
         let asked = port_result(self.documents.repositories(query).await, "dispatch", &"")?;
         let may_start = |document: &&RepositoryDocument| document.state.dispatchable(now_ms, again_after_ms).is_some();
-        // A lost request uses no capacity, because lost requests would otherwise stop all syncs for ever. A
+        // A lost request uses no capacity, because lost requests would otherwise block all syncs forever. A
         // request between two attempts uses no capacity, because unavailable hosts would otherwise stop all
         // other syncs for hours.
         let is_in_progress = |document: &&RepositoryDocument| {

@@ -1,12 +1,12 @@
-//! Shares reads of the published state between questions.
+//! Lets questions share reads of the published state.
 //!
 //! Each question needs the registry, the repositories of its tenant, their published runs and their newest
 //! runs. [`SharedReads`] reads the registry and the repositories at most once in `max_age`, for all questions
 //! together. So the load on the database does not grow with the number of questions. In return, a question
-//! may see a state that is older by `max_age`. The published runs of a sequence number never change, so these
-//! runs have no maximum age. The newest run of a repository has no maximum age after it has ended: it is read
-//! again when the document of the repository shows that another run began. All other reads, and all changes,
-//! go to the store.
+//! may see a state that is up to `max_age` old. The published runs of a sequence number never change, so
+//! these runs have no maximum age. The newest run of a repository has no maximum age after it has ended: it
+//! is read again when the document of the repository shows that another run began. All other reads, and all
+//! changes, go to the store.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +25,7 @@ pub struct SharedReads {
     clock: Arc<dyn Clock>,
     max_age: Duration,
     registry: Mutex<Option<Read<Registry>>>,
-    /// The repositories of all tenants, or of one.
+    /// The repositories of one tenant, or of all tenants for the key `None`.
     repositories: Mutex<BTreeMap<Option<Tenant>, Read<Vec<RepositoryDocument>>>>,
     unfinished: Mutex<Option<Read<Vec<RunDocument>>>>,
     published: Mutex<PublishedRuns>,
@@ -179,7 +179,7 @@ impl SharedReads {
         Ok(found)
     }
 
-    /// Discards the reads that a change of this process may have made wrong.
+    /// Discards the stored values that a change by this process may have made out of date.
     async fn discard(&self) {
         *self.registry.lock().await = None;
         self.repositories.lock().await.clear();

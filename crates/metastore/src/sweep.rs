@@ -73,7 +73,7 @@ impl Metastore {
     async fn forget(&self, command: Command) -> Result<(), CatalogueError> {
         let key = format!("{:?}", command.reach());
         match port_result::<_, CatalogueError>(self.documents.change(command).await, "swept", &key) {
-            // Another sweep has already removed it.
+            // Another sweep has already removed the document.
             Err(error) if error.kind == ErrorKind::NotFound => Ok(()),
             answer => answer.map(drop),
         }

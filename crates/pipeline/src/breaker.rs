@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Breaker {
-    /// The pause between two attempts, if the dependency does not request another pause.
+    /// The pause between two attempts, if the dependency does not request a different pause.
     pause: Duration,
     state: Mutex<State>,
     changed: Notify,
@@ -22,7 +22,7 @@ struct State {
     /// The time of the next attempt. Set while the dependency is unavailable.
     again_at: Option<Instant>,
     is_probed: bool,
-    /// True if workers must not start to wait any more.
+    /// True after `close`: workers no longer wait.
     is_closed: bool,
     /// The error of the last attempt.
     reason: String,
@@ -130,7 +130,7 @@ mod tests {
         let worker = |breaker: Arc<Breaker>, tries: Arc<AtomicU32>| async move {
             loop {
                 let pass = breaker.pass().await.expect("open");
-                // The dependency is available again at the third attempt.
+                // The third attempt succeeds, because the dependency is available again.
                 if tries.fetch_add(1, Ordering::Relaxed) < 2 {
                     pass.failed(Some(Duration::from_secs(7)), "away".to_owned());
                 } else {

@@ -1,5 +1,6 @@
 //! The steps of the coordinator. The coordinator publishes the jobs of the outbox and the jobs of syncs that
-//! may start. Each step reads its work from the stores. So a step that was stopped is simply repeated.
+//! may start. Each step reads its work from the stores, so a step that was interrupted can simply be
+//! repeated.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use crate::{StageError, trace};
 /// Maximum number of runs in one call.
 const RUNS_AT_ONCE: usize = 256;
 
-/// Publishes the jobs of the outbox that belong to runs without progress since `quiet_since_ms`. Returns the
+/// Publishes those jobs of the outbox whose runs have made no progress since `quiet_since_ms`. Returns the
 /// number of published jobs. A stage whose queue is full does not delay other stages. If jobs cannot be
 /// published, the first error is returned at the end.
 pub async fn relay(broker: &dyn Broker, outbox: &dyn Outbox, quiet_since_ms: i64) -> Result<usize, StageError> {
@@ -55,9 +56,10 @@ async fn hand_over(
     Ok(outbox.sent(run.id, parts).await?)
 }
 
-/// Puts the jobs of runs without progress for `after_ms` back into the outbox. Skips a stage if the broker
-/// has a job for each part of the stage in flight. Such jobs are waiting, and copies would only delay them.
-/// Returns the number of runs whose jobs were put back.
+/// If a run has made no progress for `after_ms`, puts its jobs back into the outbox. Skips a stage if the
+/// broker holds as many jobs of the stage as parts of the stage are in flight. In this case, the jobs are
+/// waiting in the queue, and copies would only delay them. Returns the number of runs whose jobs were put
+/// back.
 pub async fn send_again(
     broker: &dyn Broker,
     outbox: &dyn Outbox,
@@ -68,8 +70,8 @@ pub async fn send_again(
     Ok(outbox.send_again(&held, now_ms, after_ms).await?)
 }
 
-/// Returns the stages for which the broker has a job for each part in flight. The jobs of these stages are
-/// waiting and are not lost.
+/// Returns the stages for which the broker holds at least as many jobs as parts are in flight. The jobs of
+/// these stages are waiting and are not lost.
 pub async fn held(broker: &dyn Broker, outbox: &dyn Outbox) -> Result<BTreeSet<StageName>, StageError> {
     let mut held = BTreeSet::new();
     for (stage, num_parts) in outbox.in_flight().await? {
@@ -82,15 +84,16 @@ pub async fn held(broker: &dyn Broker, outbox: &dyn Outbox) -> Result<BTreeSet<S
 }
 
 /// The limits of `dispatch`: the number of syncs and runs that may be in progress, and the time after which a
-/// sync without a worker is treated as lost. Interactive requests may exceed the first limit by an eighth.
+/// sync without a worker is treated as lost. Interactive requests may exceed the limit on the number by one
+/// eighth.
 #[derive(Clone, Copy, Debug)]
 pub struct DispatchBounds {
     pub in_flight: usize,
     pub again_after_ms: i64,
 }
 
-/// Publishes the jobs of the syncs that may start, and returns their number. A job that cannot be published
-/// does not delay other jobs, and its sync is dispatched again soon. In this case, the first error is
+/// Publishes the jobs of the syncs that may start, and returns their number. If a job cannot be published,
+/// the other jobs are still published, the sync of this job is dispatched again soon, and the first error is
 /// returned at the end.
 pub async fn dispatch(
     broker: &dyn Broker,

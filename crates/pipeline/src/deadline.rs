@@ -9,12 +9,12 @@ use cairn_domain::StageName;
 
 use crate::StageError;
 
-/// The number of times that a handler checks, within its deadline, whether its run is still active.
+/// The number of times that a handler checks, during the time `lasts`, whether its run is still active.
 const CHECKS: u32 = 3;
 
-/// The time until which a handler may write: `lasts` after the last check that found its run active. When a
-/// run has ended and the time `lasts` has passed, no handler still writes. From then on, the records of the
-/// run may be swept.
+/// The time until which a handler may write: `lasts` after the last check that found its run active. When the
+/// time `lasts` has passed after the end of a run, no handler of this run writes any more. From then on, the
+/// records of the run may be swept.
 pub struct Deadline {
     lasts: Duration,
     seen_at: Mutex<Duration>,
@@ -31,7 +31,8 @@ impl Deadline {
         now >= *self.seen_at() + self.lasts
     }
 
-    /// Prolongs the deadline after a check found the run active. A deadline that has passed is not prolonged.
+    /// Extends the deadline after a check has found the run active. A deadline that has passed is not
+    /// extended.
     fn prolong(&self, asked_at: Duration) {
         if !self.is_past(asked_at) {
             *self.seen_at() = asked_at;
@@ -42,9 +43,9 @@ impl Deadline {
         self.seen_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The maximum total time of a handler of the stage. The maximum is `longest`, except for publishing.
-    /// Publishing must end within `lasts`. The publish part stores the time of its write, and the previous
-    /// generation must stay readable for a fixed period after this stored time.
+    /// The maximum total time of a handler of the stage: `lasts` for publishing, and `longest` for all other
+    /// stages. Publishing has less time than the other stages, because the publish part stores the time of
+    /// its write, and the previous generation must stay readable for a fixed period after this stored time.
     pub fn in_all(&self, stage: StageName, longest: Duration) -> Duration {
         if stage == StageName::Publish { self.lasts } else { longest }
     }
@@ -56,7 +57,7 @@ impl Deadline {
 }
 
 /// Polls the handler, and returns `None` as soon as `is_late` returns true. A timer alone is not sufficient:
-/// a process that was suspended would send one more write after it resumes.
+/// after a suspended process resumes, it would send one more write before it notices the timer.
 pub async fn in_time<T>(is_late: impl Fn() -> bool, handler: impl Future<Output = T>) -> Option<T> {
     let mut handler = std::pin::pin!(handler);
     poll_fn(|context| if is_late() { Poll::Ready(None) } else { handler.as_mut().poll(context).map(Some) }).await
@@ -64,7 +65,7 @@ pub async fn in_time<T>(is_late: impl Fn() -> bool, handler: impl Future<Output 
 
 /// Polls the handler while its run is active, but at most for `longest`. So the handler of a large repository
 /// may run for a long time, but a handler that hangs is ended. `pause` waits until the next check.
-/// `is_active` returns `None` if the ledger did not answer.
+/// `is_active` returns `None` if the ledger does not answer.
 pub async fn while_active<T, P, A>(
     deadline: &Deadline,
     longest: Duration,

@@ -1,5 +1,5 @@
-//! The error of a stage. The error has a code with a page in `runbooks/`, a class that decides the next step
-//! for the job, and the cause.
+//! The error of a stage. The error has a code with a page in `runbooks/`, a class that determines the next
+//! step for the job, and the cause.
 
 use std::error::Error;
 use std::fmt;
@@ -49,8 +49,8 @@ impl StageError {
         Self::new(FailureCode::Cancelled, class, "the process is stopping")
     }
 
-    /// Changes the class of an error whose dependency only this repository needs. Other jobs do not wait for
-    /// this dependency, so the attempt is counted as failed instead of pausing the workers.
+    /// Use this for the error of a dependency that only this repository needs. Other jobs do not need this
+    /// dependency, so the attempt is counted as failed, and the workers do not pause.
     #[must_use]
     pub fn of_its_own(self) -> Self {
         let class = if matches!(self.class, ErrorClass::Pause { .. }) { ErrorClass::Transient } else { self.class };
@@ -68,7 +68,7 @@ impl StageError {
         Self::new(FailureCode::Busy, ErrorClass::Busy, message)
     }
 
-    /// This process has no capacity for the job yet. Neither the job nor a store has a fault.
+    /// This process has no capacity for the job yet. Neither the job nor a store has failed.
     pub fn no_capacity(message: impl Into<String>) -> Self {
         Self::new(FailureCode::Unavailable, ErrorClass::Pause { retry_after: None }, message)
     }
@@ -114,7 +114,7 @@ impl Error for StageError {
 
 impl<E: PortError> From<E> for StageError {
     fn from(error: E) -> Self {
-        // The message contains only the text of the port's error. The causes of this error are stored
+        // The message contains only the text of the port's error, because the causes of the error are stored
         // separately.
         let message = error.to_string();
         let cause = error.source().map(chain);

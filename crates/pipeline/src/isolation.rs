@@ -3,7 +3,8 @@
 //! A worker that dies loses all its jobs in progress, so most suspects did not cause the death. A suspect
 //! therefore runs in a child process that has no other job. If the child dies and this process survives with
 //! all its other jobs, the job is probably the cause. If another program kills this process, the child also
-//! ends, and the job is delivered again. This does not show whether the job is the cause.
+//! ends, and the job is delivered again. In this case, the death of the child does not show whether the job
+//! is the cause.
 
 use async_trait::async_trait;
 use cairn_domain::Lane;
@@ -12,7 +13,7 @@ use cairn_wire::Job;
 
 use crate::StageError;
 
-/// After this many deaths of a child process, the job is treated as the cause.
+/// After this many deaths of child processes with the same job, the job is treated as the cause.
 pub(crate) const DEATHS_OF_A_KILLER: u32 = 3;
 
 /// Runs jobs in a child process.
@@ -31,7 +32,8 @@ pub enum Isolated {
     Died(String),
 }
 
-/// Runs a suspect until an attempt ends, or until its child has died as often as the limit allows.
+/// Runs a suspect until an attempt ends without the death of the child, or until `DEATHS_OF_A_KILLER`
+/// children have died.
 pub(crate) async fn attempt_isolated(isolation: &dyn Isolation, delivery: &Delivery) -> Result<(), StageError> {
     let mut num_deaths = 0;
     loop {

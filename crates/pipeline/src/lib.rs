@@ -3,9 +3,9 @@
 //!
 //! No other code handles deliveries, attempts and acknowledgements. Every handler has the same order of
 //! steps: compute, write artifacts, write stores, end the part, publish the next jobs, acknowledge. A handler
-//! may stop after any step. A second run of the same job then leads to the same final state, because the
-//! first four steps are idempotent. `reconcile` publishes jobs that a stopped handler did not publish. If a
-//! job is abandoned, the steps are: publish the dead letter, end the part, acknowledge.
+//! may stop after any step. If the same job is then run again, it leads to the same final state, because the
+//! first four steps are idempotent. If a handler stopped before it published the next jobs, `reconcile`
+//! publishes them. If a job is abandoned, the steps are: publish the dead letter, end the part, acknowledge.
 
 mod breaker;
 mod coordinator;

@@ -1,5 +1,5 @@
-//! The span and the metrics of a delivery. Log lines contain the fields of the span. No metric has a
-//! repository as label, because the number of repositories is not limited.
+//! The span and the metrics of a delivery. Log lines contain the fields of the span. No metric has a label
+//! for the repository, because the number of repositories is not limited.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use tracing::field::{Empty, display};
 use crate::settle::Settled;
 use crate::trace;
 
-/// Creates the span of a delivery. The parent of this span is the span that published the job.
+/// Creates the span of a delivery. The parent of the span is the span in which the job was published.
 pub(crate) fn span(delivery: &Delivery) -> Span {
     let job = &delivery.job;
     let parent = delivery.traceparent.as_deref().and_then(trace::ids);

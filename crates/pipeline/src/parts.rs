@@ -11,8 +11,8 @@ use crate::deadline::{Deadline, while_active};
 use crate::runner::Runner;
 use crate::{Stage, StageError, Syncer, Task, trace};
 
-/// How long a handler tries to publish the next jobs. After this time, the coordinator publishes them from
-/// the outbox.
+/// How long a handler tries to publish the next jobs. If this time is not enough, the coordinator publishes
+/// the jobs from the outbox.
 const HANDED_OVER_WITHIN: Duration = Duration::from_secs(2);
 
 impl<L: Ledger + LedgerRead + 'static> Runner<L> {
@@ -27,8 +27,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     }
 
     pub(crate) async fn work_on_part(&self, stage: &dyn Stage, lane: Lane, job: &PartJob) -> Result<(), StageError> {
-        // The time is read before the status of the part, because the process may be suspended between the
-        // two reads. So the deadline starts before the status is read.
+        // The clock is read before the status of the part, so that the deadline starts before the status is
+        // read. The process may be suspended between the two reads.
         let started = self.clock.monotonic();
         let status = match self.ledger.part_status(job.run, job.part).await {
             // The repository was deleted and its records were removed.
@@ -67,9 +67,9 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         while_active(&deadline, longest, now, pause, is_active, working).await
     }
 
-    /// Ends the part, and then publishes the jobs of the parts that may start because of this. If a part of a
-    /// stage other than `parse` has failed, the run is aborted instead. A successful publish part is not
-    /// ended here, because the catalogue's transaction has already ended it with the run.
+    /// Ends the part, and then publishes the jobs of the parts that may start now. If the part has failed and
+    /// its stage is not `parse`, the run is aborted instead. A successful publish part is not ended here,
+    /// because the catalogue's transaction has already ended it with the run.
     pub(crate) async fn end(
         &self,
         lane: Lane,
@@ -123,8 +123,9 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(())
     }
 
-    /// Publishes the jobs. If an outbox exists, this function does not wait long for a broker that accepts no
-    /// jobs, for example because an alarm blocks publishers. So the worker can do other jobs.
+    /// Publishes the jobs. A broker may accept no jobs, for example because an alarm blocks publishers. If an
+    /// outbox exists, this function does not wait long for such a broker, so that the worker can do other
+    /// jobs.
     async fn hand_over(&self, lane: Lane, jobs: Vec<Job>) -> Result<(), StageError> {
         let publishing = self.broker.publish(lane, jobs);
         if self.outbox.is_none() {
@@ -156,9 +157,9 @@ fn is_over(status: &PartStatus) -> bool {
     status.state != RunState::Running || status.is_ended
 }
 
-/// The message of a run that failed. The chain of causes names stores and generations, so only the log and
-/// the dead letter contain it. Only the message about a ceiling is written for tenants: it names the measured
-/// number, the limit and the remedy.
+/// The message of a run that failed. The chain of causes names stores and generations, so tenants do not see
+/// it: it is only in the log and in the dead letter. An exception is the code `over_budget`: its text is
+/// written for tenants, and contains the measured number, the limit and the remedy.
 fn message_for_tenants(part: PartId, code: FailureCode, chain: &str) -> String {
     if code == FailureCode::OverBudget {
         return format!("{part} failed with {code}: {chain}");
@@ -166,9 +167,9 @@ fn message_for_tenants(part: PartId, code: FailureCode, chain: &str) -> String {
     format!("{part} failed with {code}")
 }
 
-/// If a pack cannot be parsed, only its files are missing, and the result lists them. If a part of another
-/// stage fails, the records of the generation would contradict each other. In this case, the run fails, and
-/// the old generation stays published.
+/// If a pack cannot be parsed, only its files are missing from the index, and the result lists these files.
+/// If a part of any other stage fails, the records of the generation would be inconsistent. In this case, the
+/// run fails, and the old generation stays published.
 fn fails_the_run(stage: StageName) -> bool {
     stage != StageName::Parse
 }

@@ -1,7 +1,9 @@
-//! Publishes jobs again that may have been lost: the jobs of all parts that are in flight in unfinished runs.
+//! Publishes again all jobs that may have been lost: the jobs of the parts that are in flight in unfinished
+//! runs.
 //!
-//! This function reads all its input from the ledger. So the start after a crash and the regular sweep use
-//! the same code. A job that was not lost is delivered twice. Every stage tolerates a second delivery.
+//! This function reads all its input from the ledger, so the start after a crash and the regular sweep can
+//! use the same code. If a job was not lost, it is delivered twice, and every stage tolerates the second
+//! delivery.
 
 use cairn_domain::{Lane, RepositoryId};
 use cairn_ports::{Broker, Ledger, LedgerRead};
@@ -9,8 +11,8 @@ use cairn_wire::Job;
 
 use crate::StageError;
 
-/// Publishes the ready parts of the unfinished runs of one repository, or of all repositories. Returns the
-/// number of published jobs.
+/// Publishes the jobs of all ready parts in the unfinished runs of one repository, or of all repositories.
+/// Returns the number of published jobs.
 pub async fn reconcile(
     broker: &dyn Broker,
     ledger: &(impl Ledger + LedgerRead + ?Sized),

@@ -22,12 +22,12 @@ use crate::{Stage, StageError, Syncer};
 
 #[derive(Clone, Debug)]
 pub struct RunnerConfig {
-    /// Maximum number of jobs of one stage in progress.
+    /// Maximum number of jobs of one stage that are in progress at the same time.
     pub concurrency: usize,
     /// How long a handler may write to stores after the last check that found its run active.
     pub deadline: Duration,
-    /// How long a handler may take in total. This time must be shorter than the time that the broker waits
-    /// for an answer.
+    /// How long a handler may take in total. This time must be shorter than the time for which the broker
+    /// waits for an answer.
     pub longest: Duration,
     pub ladder: RetryLadder,
 }
@@ -57,7 +57,7 @@ pub struct Runner<L> {
     pub(crate) outbox: Option<Arc<dyn Outbox>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) config: RunnerConfig,
-    /// Runs suspects in child processes. This field is not set if jobs do not outlive the process.
+    /// Runs suspects in child processes. The field is not set if jobs do not outlive the process.
     isolation: OnceLock<Arc<dyn Isolation>>,
     /// Locked while a suspect runs, so that only one suspect runs at a time.
     suspect: tokio::sync::Mutex<()>,
@@ -91,13 +91,13 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     }
 
     /// Runs one attempt at a job that this process did not receive from the broker. A child process for
-    /// suspects uses it.
+    /// suspects uses this method.
     pub async fn attempt_alone(&self, worker: &Worker, lane: Lane, job: &Job) -> Result<(), StageError> {
         self.attempt_here(worker, lane, job).await
     }
 
     /// Does jobs until the broker is closed and every job in progress is answered. If the broker fails, this
-    /// returns the error, and the supervisor of the connection calls it again.
+    /// method returns the error, and the supervisor of the connection calls the method again.
     pub async fn run(self: Arc<Self>, workers: Vec<Worker>) -> Result<(), StageError> {
         let (_stays, leave) = watch::channel(false);
         self.run_until(workers, leave).await
@@ -126,15 +126,15 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(())
     }
 
-    /// Ends all waits for unavailable dependencies. The waiting jobs go back to the queue. A stopping process
-    /// calls this after its broker is closed.
+    /// Ends all waits for unavailable dependencies. The waiting jobs go back to the queue. When a process
+    /// stops, it closes its broker first, and then calls this method.
     pub fn stop_waiting(&self) {
         for breaker in self.breakers().values() {
             breaker.close();
         }
     }
 
-    /// Returns one line for each stage that waits for a dependency, with the reason.
+    /// For each stage that waits for a dependency, returns one line with the reason.
     pub fn waits(&self) -> Vec<String> {
         let wait = |(stage, breaker): (&StageName, &Arc<Breaker>)| {
             breaker.reason().map(|reason| format!("{} waits: {reason}", stage.as_str()))
@@ -181,8 +181,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         fail_point!("pipeline::handled");
         match self.broker.settle(delivery.tag, answer.settlement()).await {
             Ok(()) => in_hand.answered(&answer),
-            // The delivery was lost together with its connection. The job is delivered again although its
-            // work is already done.
+            // The delivery was lost together with its connection. The job will be delivered again although
+            // its work is already done.
             Err(error) if error.kind == ErrorKind::NotFound => {
                 in_hand.lost();
                 tracing::info!(job = %delivery.job, "the delivery of the job was lost before it was answered");
@@ -193,8 +193,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(())
     }
 
-    /// Handles a delivery and returns the answer for the broker. This function returns no error, because a
-    /// failure also has an answer.
+    /// Handles a delivery and returns the answer for the broker. This function returns no error, because the
+    /// broker also gets an answer after a failure.
     async fn handle(&self, worker: &Worker, delivery: &Delivery, breaker: &Breaker) -> Settled {
         let failure = match self.work(worker, delivery, breaker).await {
             Ok(()) => return Settled::By(Settlement::Ack),
@@ -216,8 +216,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         }
     }
 
-    /// Records that an attempt failed and when the next attempt is made. If this record cannot be written,
-    /// the only effect is that a sync uses its capacity until the next attempt.
+    /// Records that an attempt failed and when the next attempt is made. If this cannot be recorded, the only
+    /// effect is that a waiting sync continues to count as a sync in progress until its next attempt.
     async fn postpone(&self, worker: &Worker, delivery: &Delivery, failure: &StageError, after: Duration) {
         let recorded = match (worker, &delivery.job) {
             (Worker::Sync(syncer), Job::Sync(job)) => syncer.postponed(job, failure.code, failure.chain(), after).await,
@@ -237,8 +237,9 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     }
 
     /// Publishes the job's dead letter, and then records the failure. If the process dies between these
-    /// steps, a second dead letter may be published, but no dead letter is missing. A job that is no longer
-    /// needed is only acknowledged: its run was cancelled, or another copy of the job ended the part first.
+    /// steps, a second dead letter may be published, but no dead letter is missing. If the job is no longer
+    /// needed, it is only acknowledged. This is the case if its run was cancelled, or if another copy of the
+    /// job ended the part first.
     async fn abandon(&self, worker: &Worker, delivery: &Delivery, failure: &StageError) -> Result<Settled, StageError> {
         if !self.is_awaited(worker, &delivery.job).await? {
             return Ok(Settled::By(Settlement::Ack));
@@ -247,8 +248,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         if is_new_failure {
             self.broker.dead_letter(delivery.tag, failure.code.as_str(), &failure.chain()).await?;
         }
-        // From here on, only the step that records the failure is retried. Another attempt at the job would
-        // publish another dead letter.
+        // From here on, only the step that records the failure is retried, because another attempt at the job
+        // would publish another dead letter.
         let give_back_at = self.clock.monotonic() + self.config.ladder.longest_pause;
         while let Err(error) = self.record(worker, delivery, failure).await {
             if self.clock.monotonic() >= give_back_at {
@@ -268,7 +269,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         }
     }
 
-    /// Records that a job failed permanently, unless it is no longer needed.
+    /// Records that a job failed permanently, unless the job is no longer needed.
     async fn record(&self, worker: &Worker, delivery: &Delivery, failure: &StageError) -> Result<(), StageError> {
         if !self.is_awaited(worker, &delivery.job).await? {
             return Ok(());
@@ -340,9 +341,10 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     }
 }
 
-/// Whether a failure creates a dead letter. A removed source, for example, creates one dead letter, and not
-/// one for each scheduled sync. Only permanent failures are compared with the last outcome. After other
-/// failures, the last outcome may come from an earlier attempt at the same job.
+/// Whether a failure creates a dead letter. If scheduled syncs fail again and again for the same reason, for
+/// example because the source was removed, only the first failure creates a dead letter. Only permanent
+/// failures are compared with the last outcome, because after any other failure, the last outcome may come
+/// from an earlier attempt at the same job.
 async fn is_new_failure(worker: &Worker, job: &Job, failure: &StageError) -> Result<bool, StageError> {
     match (worker, job) {
         (Worker::Sync(syncer), Job::Sync(job)) if failure.class == ErrorClass::Permanent => {
@@ -352,7 +354,7 @@ async fn is_new_failure(worker: &Worker, job: &Job, failure: &StageError) -> Res
     }
 }
 
-/// Returns when the signal becomes true. Never returns if the sender of the signal is dropped first.
+/// Returns when the signal becomes true. If the sender of the signal is dropped first, never returns.
 async fn wait_for_signal(leave: &mut watch::Receiver<bool>) {
     if leave.wait_for(|leave| *leave).await.is_err() {
         std::future::pending::<()>().await;

@@ -1,4 +1,4 @@
-//! Decides the answer to the broker from the result of a handler. No other code decides this.
+//! Chooses the answer to the broker from the result of a handler. No other code makes this choice.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ pub struct RetryLadder {
     pub delays: Vec<Duration>,
     /// The delay between two attempts while a dependency is unavailable.
     pub pause: Duration,
-    /// How long this process retries a job while a dependency is unavailable. After this time, the job goes
-    /// back to the queue.
+    /// How long this process retries a job while a dependency is unavailable. If the job still fails after
+    /// this time, it goes back to the queue.
     pub longest_pause: Duration,
 }
 
@@ -95,8 +95,8 @@ mod tests {
         }
     }
 
-    /// If the worker of a sync was killed, its lease is still active when the job is delivered again. The job
-    /// waits for the end of the lease, regardless of how often it was delivered.
+    /// If the worker of a sync was killed, the lease of the worker is still active when the job is delivered
+    /// again. The job is put back until the lease has expired, regardless of how often it was delivered.
     #[test]
     fn busy_job_is_requeued_without_an_attempt() {
         for attempts in [0, 5, 99] {

@@ -9,7 +9,7 @@ use cairn_wire::{PartJob, PartReport};
 
 use crate::StageError;
 
-/// A part of an active run, with the state that the ledger had when the handler began.
+/// A part of an active run, with the data that the ledger contained when the handler began.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Task {
     pub tenant: Tenant,
@@ -26,7 +26,7 @@ impl Task {
         Self { tenant: job.tenant.clone(), run: job.run, part: job.part, plan: job.plan.clone(), aborted }
     }
 
-    /// Returns the data of the task that stores need.
+    /// Returns the data about the task that stores need.
     pub fn staging(&self) -> Staging {
         Staging { tenant: self.tenant.clone(), run: self.run, part: self.part, aborted: self.aborted.clone() }
     }

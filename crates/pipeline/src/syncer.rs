@@ -13,7 +13,7 @@ use crate::StageError;
 /// because all artifacts that a sync writes before its run begins are named by their content.
 #[async_trait]
 pub trait Syncer: Send + Sync {
-    /// Syncs the repository and answers the request. If the source had changes, returns the run that the sync
+    /// Syncs the repository and answers the request. If the source has changed, returns the run that the sync
     /// began.
     async fn sync(&self, job: &SyncJob) -> Result<Option<RunId>, StageError>;
 
@@ -29,10 +29,10 @@ pub trait Syncer: Send + Sync {
         after: Duration,
     ) -> Result<(), StageError>;
 
-    /// Whether the failure differs from the last outcome. A scheduled sync that fails with the same code as
-    /// the sync before it is not a new failure.
+    /// Whether the failure differs from the last outcome. If a scheduled sync fails with the same code as the
+    /// previous sync, this is not a new failure.
     async fn is_new_failure(&self, job: &SyncJob, code: FailureCode) -> Result<bool, StageError>;
 
-    /// Answers a request that cannot be fulfilled.
+    /// Records that a request cannot be fulfilled, and why.
     async fn failed(&self, job: &SyncJob, code: FailureCode, message: String) -> Result<(), StageError>;
 }

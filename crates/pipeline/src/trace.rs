@@ -1,6 +1,6 @@
 //! Traces in the W3C `traceparent` format. Each run has one trace, and the trace id is derived from the run.
-//! So the work of a crashed process belongs to the same trace as the jobs that the coordinator sends again.
-//! The parent of a job is the message whose handler published it.
+//! So if a process crashes and the coordinator sends its jobs again, the work before and after the crash
+//! belongs to the same trace. The parent of a job is the message whose handler published it.
 
 use cairn_domain::{Digester, Key128, MessageId, RunId};
 use cairn_wire::Job;
@@ -10,7 +10,7 @@ tokio::task_local! {
 }
 
 /// Returns the `traceparent` for jobs that the current task publishes, if the task works for a run. Brokers
-/// that transport trace contexts use it.
+/// that transport trace contexts send this value with each job.
 pub fn traceparent() -> Option<String> {
     CURRENT.try_with(Clone::clone).ok()
 }

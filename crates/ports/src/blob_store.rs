@@ -33,7 +33,8 @@ pub struct BlobMeta {
 }
 
 /// Stores objects by key. Every key must pass `check_blob_key`. No key may be the folder of another key (`a`
-/// and `a/b`), because a file system cannot store both. On a file system, such a `put` returns `Invalid`.
+/// and `a/b`), because a file system cannot store both. A store on a file system returns `Invalid` if it
+/// already contains the other key.
 #[async_trait]
 pub trait BlobStore: Send + Sync {
     /// Writes the object atomically. If the key exists, the existing object stays unchanged. The object is
@@ -49,14 +50,14 @@ pub trait BlobStore: Send + Sync {
     /// All objects whose key starts with `prefix`, sorted by key.
     async fn list(&self, prefix: &str) -> Result<Vec<BlobMeta>, BlobStoreError>;
 
-    /// Removes the object. A key that does not exist is not an error.
+    /// Removes the object. It is not an error if the key does not exist.
     async fn delete(&self, key: &str) -> Result<(), BlobStoreError>;
 }
 
 /// Claim checks (references to artifacts) for any blob store.
 #[async_trait]
 pub trait BlobStoreExt: BlobStore {
-    /// Writes an artifact and returns its claim check. `Conflict` if the key exists with other bytes.
+    /// Writes an artifact and returns its claim check. `Conflict` if the key exists with different bytes.
     async fn put_artifact(&self, key: &str, bytes: Bytes) -> Result<ArtifactRef, BlobStoreError> {
         let reference =
             ArtifactRef { key: key.to_owned(), size_bytes: bytes.len() as u64, hash: *blake3::hash(&bytes).as_bytes() };
@@ -69,7 +70,7 @@ pub trait BlobStoreExt: BlobStore {
         Ok(reference)
     }
 
-    /// Reads an artifact and verifies length and hash.
+    /// Reads an artifact and verifies its length and hash.
     async fn get_artifact(&self, reference: &ArtifactRef) -> Result<Bytes, BlobStoreError> {
         let bytes = self.get(&reference.key).await?;
         if bytes.len() as u64 != reference.size_bytes || *blake3::hash(&bytes).as_bytes() != reference.hash {

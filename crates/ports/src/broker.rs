@@ -17,7 +17,7 @@ port_error!(
 );
 
 /// A job that a consumer has received. The consumer must settle the delivery. If the consumer disappears
-/// before that, the job is delivered again.
+/// before it has settled the delivery, the job is delivered again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Delivery {
     /// The broker's identifier for the delivery.
@@ -45,8 +45,8 @@ pub const SUSPECT_AFTER: u32 = 2;
 pub enum Settlement {
     /// Acknowledges the job: its effects are durable, and the next jobs or the failure are recorded.
     Ack,
-    /// Delivers the job again after the delay, and counts the attempt as failed. A broker with fixed delays
-    /// uses the next longer delay.
+    /// Delivers the job again after the delay, and counts the attempt as failed. A broker that supports only
+    /// fixed delays uses the next longer delay.
     Retry { after: Duration },
     /// Delivers the job again after the delay, and does not count the attempt.
     Requeue { after: Duration },
@@ -64,7 +64,7 @@ pub struct DeadLetter {
     pub job: Option<Job>,
     /// The body as it was received.
     pub body: String,
-    /// The failure code. The code has a page in `runbooks/`.
+    /// The failure code, which has a page in `runbooks/`.
     pub code: String,
     /// The chain of causes.
     pub message: String,
@@ -80,8 +80,9 @@ pub trait Broker: Send + Sync {
     /// jobs.
     async fn publish(&self, lane: Lane, jobs: Vec<Job>) -> Result<(), BrokerError>;
 
-    /// Waits for the next job of the stage, interactive jobs first. Returns `None` after `close`. Returns no
-    /// job while as many deliveries of the queue are unsettled as its prefetch limit allows.
+    /// Waits for the next job of the stage, interactive jobs first. Returns `None` after `close`. While the
+    /// number of unsettled deliveries of a queue is equal to the prefetch limit, returns no job from this
+    /// queue.
     async fn receive(&self, stage: StageName) -> Result<Option<Delivery>, BrokerError>;
 
     /// Copies a delivery to the dead letters. The delivery stays unsettled: the caller next records that the
@@ -89,18 +90,20 @@ pub trait Broker: Send + Sync {
     /// dead letter may be written, but no dead letter is lost. `NotFound` if the tag is not outstanding.
     async fn dead_letter(&self, tag: u64, code: &str, message: &str) -> Result<(), BrokerError>;
 
-    /// Answers a delivery. `NotFound` if the tag is not outstanding. In this case, the job will be or already
-    /// was delivered again.
+    /// Answers a delivery. `NotFound` if the tag is not outstanding. In this case, the job was already
+    /// delivered again, or will be.
     async fn settle(&self, tag: u64, settlement: Settlement) -> Result<(), BrokerError>;
 
     /// Returns the number of jobs of the stage that are waiting or delivered.
     async fn depth(&self, stage: StageName) -> Result<u64, BrokerError>;
 
-    /// Ends deliveries: every `receive` returns `None`. Outstanding deliveries may still be settled.
+    /// Stops the delivery of jobs: every `receive` returns `None`. Outstanding deliveries may still be
+    /// settled.
     async fn close(&self);
 }
 
-/// The ids of the dead letters that are not found yet, with the number of missing letters for each id.
+/// The ids of the dead letters that a search has not found yet, each with the number of letters that are
+/// still to be found.
 pub struct Sought(BTreeMap<MessageId, usize>);
 
 impl Sought {
@@ -116,8 +119,8 @@ impl Sought {
         self.0.is_empty()
     }
 
-    /// Returns whether a letter with this id was still missing. If the letter was missing, the number of
-    /// missing letters is reduced by one.
+    /// Returns whether a letter with this id was still to be found. If so, reduces the number for this id by
+    /// one.
     pub fn found(&mut self, id: MessageId) -> bool {
         let Some(left) = self.0.get_mut(&id) else { return false };
         *left -= 1;
@@ -134,8 +137,8 @@ pub trait DeadLetters: Send + Sync {
     /// Returns at most `limit` letters, oldest first, without removing them.
     async fn dead_letters(&self, limit: usize) -> Result<Vec<DeadLetter>, BrokerError>;
 
-    /// Removes the letters with these ids and returns them, oldest first. An id that is given n times removes
-    /// n letters. An id without a letter is ignored. Removed letters are returned even if a later removal
-    /// fails.
+    /// Removes the letters with these ids and returns them, oldest first. If an id occurs n times in the
+    /// list, n letters with this id are removed. An id without a letter is ignored. Removed letters are
+    /// returned even if a later removal fails.
     async fn take(&self, ids: &[MessageId]) -> Result<Vec<DeadLetter>, BrokerError>;
 }

@@ -31,16 +31,17 @@ pub struct RepositoryRecord {
     pub settings: String,
     /// Former names.
     pub aliases: Vec<RepositoryName>,
-    /// Set if an organisation's list registered the repository. A later registration without this field
-    /// removes the stored value.
+    /// Set if an organisation's list registered the repository. If the repository is registered again without
+    /// this value, the stored value is removed.
     pub hosted: Option<Hosted>,
-    /// The outcome of the last sync that ended. The catalogue sets it; `register` does not change it.
-    pub last_sync: Option<SyncOutcome>,
-    /// The progress of a requested sync that has not ended. The catalogue sets it; `register` does not change
+    /// The outcome of the last sync that ended. The catalogue sets this value, and `register` does not change
     /// it.
+    pub last_sync: Option<SyncOutcome>,
+    /// The progress of a requested sync that has not ended. The catalogue sets this value, and `register`
+    /// does not change it.
     pub pending_sync: Option<SyncProgress>,
     /// The time of the next attempt at the pending sync, if an attempt has failed. `last_sync` contains the
-    /// reason of the failure. The catalogue sets it; `register` does not change it.
+    /// reason for the failure. The catalogue sets this value, and `register` does not change it.
     pub next_attempt_at_ms: Option<i64>,
 }
 
@@ -78,7 +79,7 @@ pub struct PublishedGeneration {
     /// `Published` or `Partial`.
     pub state: RunState,
     pub result: RunResult,
-    /// Name of the embedding model that made the vectors.
+    /// Name of the embedding model that computed the vectors.
     pub model: String,
 }
 
@@ -87,12 +88,13 @@ pub type MaySee<'a> = dyn Fn(&RepositoryName) -> bool + Send + Sync + 'a;
 
 #[async_trait]
 pub trait Catalogue: Send + Sync {
-    /// Adds the repository. If the id exists, name, source, branch, settings and the host's data are
-    /// replaced, and the aliases are added to the existing aliases.
+    /// Adds the repository. If the id exists, the name, source, branch, settings and host data are replaced,
+    /// and the aliases are added to the existing aliases.
     async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError>;
 
-    /// Adds a repository of an organisation's list, as `register` does. If the id exists, the stored branch
-    /// and settings remain, because a call may have changed them since the list was read.
+    /// Adds a repository from an organisation's list, in the same way as `register`. However, if the id
+    /// exists, the stored branch and settings remain, because a call may have changed them since the list was
+    /// read.
     async fn register_listed(&self, repository: RepositoryRecord) -> Result<(), CatalogueError>;
 
     /// Replaces the settings of a registered repository and changes nothing else. Returns `Conflict` and
@@ -108,7 +110,7 @@ pub trait Catalogue: Send + Sync {
     async fn repositories(&self, scope: &Scope) -> Result<Vec<RepositoryRecord>, CatalogueError>;
 
     /// The tenant's repositories whose names the caller may see, without deleted repositories, sorted by
-    /// name. The store returns no other repository.
+    /// name. The store applies `may_see`, so repositories that the caller may not see never leave the store.
     async fn visible(&self, tenant: &Tenant, may_see: &MaySee<'_>) -> Result<Vec<RepositoryRecord>, CatalogueError>;
 
     /// Returns the view for a new question. All parts of the view are read in one operation.
@@ -119,8 +121,8 @@ pub trait Catalogue: Send + Sync {
     async fn view_at(&self, seq: PublishedSeq) -> Result<Option<View>, CatalogueError>;
 
     /// Returns the published generations of these repositories in the view, in any order. All generations are
-    /// read in one operation, because one read for each repository would make a question slower with every
-    /// repository.
+    /// read in one operation, because with a separate read for each repository, the time of a question would
+    /// grow with the number of repositories.
     async fn published_of(
         &self,
         view: &View,
@@ -149,18 +151,18 @@ pub trait Catalogue: Send + Sync {
 /// The generations that may be swept.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SweepList {
-    /// Published generations that are so old that every view is newer. The records that they retired may be
+    /// Published generations that are older than every view in use. The records that they retired may be
     /// removed.
     pub retired: Vec<RunId>,
     /// Generations of failed or cancelled runs. These generations must be undone, and then removed from the
     /// catalogue.
     pub aborted: Vec<RunId>,
-    /// Deleted repositories with the generation of the deletion. First their records are removed, then the
-    /// repositories.
+    /// Deleted repositories with the generation of the deletion. The records of a repository are removed
+    /// first, and then the repository itself.
     pub deleted: Vec<(Tenant, RepositoryId, GenerationId)>,
 }
 
-/// The catalogue's part of sweeping.
+/// The operations of the catalogue that a sweep needs.
 #[async_trait]
 pub trait CatalogueSweep: Send + Sync {
     /// The generations that may be swept now. A published generation must be at least `grace_ms` old.
@@ -168,8 +170,8 @@ pub trait CatalogueSweep: Send + Sync {
 
     /// Records that these generations were swept in every store before `now_ms`. These generations are not
     /// listed again, aborted generations are no longer hidden, and deleted repositories are removed. Runs
-    /// that were aborted less than `grace_ms` ago stay hidden and listed, because a late writer may still add
-    /// records to them. Deletions that cancelled such a run also stay listed.
+    /// that were aborted less than `grace_ms` ago stay hidden and stay in the list, because a late writer may
+    /// still add records to them. If a deletion cancelled such a run, the deletion also stays in the list.
     async fn swept(&self, swept: &SweepList, now_ms: i64, grace_ms: i64) -> Result<(), CatalogueError>;
 
     /// Returns the repositories with a running sync or an unfinished run. Some artifacts of these

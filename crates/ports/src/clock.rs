@@ -6,6 +6,6 @@ pub trait Clock: Send + Sync {
     /// Milliseconds since 1970.
     fn now_ms(&self) -> i64;
 
-    /// The time of a monotonic clock, for deadlines and durations.
+    /// The time on a monotonic clock, for deadlines and durations.
     fn monotonic(&self) -> Duration;
 }

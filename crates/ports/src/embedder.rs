@@ -16,7 +16,7 @@ pub trait Embedder: Send + Sync {
     fn model(&self) -> &ModelId;
 
     /// Returns one vector for each text, in the same order. Each vector has the model's dimensions and at
-    /// least one component that is not zero. If a provider returns other vectors, the call fails with
-    /// `Invalid`.
+    /// least one component that is not zero. If a provider returns vectors without these properties, the call
+    /// fails with `Invalid`.
     async fn embed(&self, input_type: InputType, texts: &[&str]) -> Result<Vec<DenseVector>, EmbedderError>;
 }

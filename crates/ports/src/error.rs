@@ -1,7 +1,7 @@
 //! Errors of ports. Each error has a kind, the operation, the key, and the cause.
 //!
-//! The reaction to an error depends only on its kind: `ErrorKind::class` contains this decision in one
-//! exhaustive match, so callers do not decide.
+//! The reaction to an error depends only on its kind: `ErrorKind::class` maps each kind to a reaction in one
+//! exhaustive match, so callers need no rules of their own.
 
 use std::fmt;
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub enum ErrorClass {
     Busy,
     /// A retry cannot help: the part ends as failed.
     Permanent,
-    /// The stage decides. Usually this means that an idempotent write was already done.
+    /// The stage decides. Usually, the error means that an idempotent write was already done.
     Decide,
     /// The process is shutting down. The job goes back to the queue.
     Cancelled,
@@ -95,15 +95,15 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// The cause of a port's error, which the adapter gives.
+/// The cause of a port's error, which the adapter provides.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// The common parts of all port errors.
 pub trait PortError: std::error::Error + Send + Sync + 'static {
     fn kind(&self) -> ErrorKind;
 
-    /// Creates the error. An adapter that implements several ports uses it to turn its own error type into
-    /// the error of each port.
+    /// Creates the error. An adapter that implements several ports uses this function to turn its own error
+    /// type into the error of each port.
     fn of(kind: ErrorKind, operation: &'static str, key: String, source: Option<Cause>) -> Self
     where
         Self: Sized;

@@ -16,7 +16,7 @@ port_error!(
     "graph store"
 );
 
-/// The change that a part of a run makes in the graph. The store applies the whole change or nothing.
+/// The change that a part of a run makes in the graph. The store applies either the whole change or nothing.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StagedGraph {
     pub nodes: Vec<NodeRecord>,
@@ -43,8 +43,8 @@ pub struct Neighbour {
 }
 
 /// One page of a repository's records. Each store chooses the order of the records. The order is the same for
-/// all pages of one view, but may depend on the order of the writes. A caller that needs another order sorts
-/// the records.
+/// all pages of one view, but may depend on the order of the writes. A caller that needs a particular order
+/// must sort the records.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Page<T> {
     pub items: Vec<T>,
@@ -54,9 +54,9 @@ pub struct Page<T> {
 
 #[async_trait]
 pub trait GraphTraversal: Send + Sync {
-    /// Returns the nodes that can be reached from the starts. Every edge, and the nodes at both its ends,
-    /// must be visible and in scope. Each node is returned once, with the smallest depth. Among the edges
-    /// that reach the node at this depth, the edge with the highest product of confidences is returned.
+    /// Returns the nodes that can be reached from the start nodes. Every edge, and the nodes at both its
+    /// ends, must be visible and in scope. Each node is returned once, with the smallest depth. Among the
+    /// edges that reach the node at this depth, the edge with the highest product of confidences is returned.
     async fn traverse(
         &self,
         view: &View,
@@ -64,9 +64,9 @@ pub trait GraphTraversal: Send + Sync {
         request: &TraversalRequest,
     ) -> Result<Traversal, GraphStoreError>;
 
-    /// Returns the number of edges that end at each node, in the order of the nodes. Only edges are counted
-    /// that are visible and in scope, and whose nodes at both ends are visible and in scope. All nodes are
-    /// counted in one operation, because a question may count the uses of several definitions.
+    /// Returns the number of edges that end at each node, in the order of the nodes. An edge is counted only
+    /// if the edge and the nodes at both its ends are visible and in scope. All nodes are counted in one
+    /// operation, because a question may count the uses of several definitions.
     async fn num_uses(&self, view: &View, scope: &Scope, nodes: &[NodeKey]) -> Result<Vec<u64>, GraphStoreError>;
 }
 
@@ -82,7 +82,8 @@ pub trait GraphStore: Generations + GraphTraversal {
 
     /// Returns the visible edges of the node in one direction and of the given kinds. An empty `kinds` means
     /// all kinds. The node at the other end must be visible and in scope. The edges are sorted by kind, then
-    /// by path, line and name of that node. Returns at most `limit` edges, and the number of all such edges.
+    /// by path, line and name of the node at the other end. Returns at most the first `limit` edges, and the
+    /// total number of edges that fulfil these conditions.
     async fn neighbours(
         &self,
         view: &View,
@@ -93,8 +94,8 @@ pub trait GraphStore: Generations + GraphTraversal {
         limit: usize,
     ) -> Result<(Vec<Neighbour>, u64), GraphStoreError>;
 
-    /// Returns one page of all visible nodes of a repository. `from` is 0 for the first page, and `next` of
-    /// the previous page for each later page.
+    /// Returns one page of all visible nodes of a repository. `from` is 0 for the first page. For each later
+    /// page, it is `next` of the previous page.
     async fn scroll_nodes(
         &self,
         view: &View,

@@ -16,7 +16,7 @@ pub struct Organisation {
     /// Host of the service's API, with the port if it is not the default port. Ids of repositories are unique
     /// within one host.
     pub host: String,
-    /// The name from the settings. For a nested group, it is the whole path.
+    /// The name from the settings. For a nested group, the name is the whole path.
     pub name: String,
 }
 
@@ -25,14 +25,14 @@ pub struct Organisation {
 pub struct HostedRepository {
     /// The service's id. The id does not change when the repository is renamed or transferred.
     pub id: String,
-    /// Name within the organisation. In a group it is a path, e.g. `tools/ci`.
+    /// Name within the organisation. In a group, the name is a path, e.g. `tools/ci`.
     pub name: String,
-    /// The address from which the repository is cloned. The host of the address is the host from which
-    /// repositories of this service are cloned. The source decides whether a connection to this address is
-    /// allowed.
+    /// The address from which the repository is cloned. Its host is always the host from which repositories
+    /// of this service are cloned. The adapter that reads sources decides whether a connection to this
+    /// address is allowed.
     pub clone_url: String,
     pub default_branch: Option<String>,
-    /// Untrusted text of the service, limited in length and on one line.
+    /// Untrusted text from the service, limited in length and on one line.
     pub description: Option<String>,
     pub topics: Vec<String>,
     pub is_archived: bool,
@@ -48,8 +48,8 @@ pub struct HostedRepository {
 pub struct RefusedEntry {
     /// The id of the repository, if it can be read.
     pub id: Option<String>,
-    /// The reason why the entry cannot be used. The reason contains untrusted text of the service, limited in
-    /// length and on one line.
+    /// The reason why the entry cannot be used. The reason contains untrusted text from the service, limited
+    /// in length and on one line.
     pub reason: String,
 }
 
@@ -66,12 +66,12 @@ pub struct Listing {
 pub trait Hosting: Send + Sync {
     fn organisation(&self) -> &Organisation;
 
-    /// Returns all pages of the list, or an error; it never returns an incomplete list. If repositories are
-    /// added or removed during the call, the list may lack a repository that existed during the whole call.
-    /// So the caller must call `whereabouts` before it treats a repository as removed.
+    /// Returns all pages of the list, or an error if a page cannot be read. If repositories are added or
+    /// removed during the call, the list may lack a repository that existed during the whole call. So the
+    /// caller must call `whereabouts` before it treats a repository as removed.
     async fn list(&self) -> Result<Listing, HostingError>;
 
-    /// Returns the present name of a repository, including the owner (`acme/shop`). `None` if the service has
+    /// Returns the current name of a repository, including the owner (`acme/shop`). `None` if the service has
     /// no repository with this id that the token may see.
     async fn whereabouts(&self, id: &str) -> Result<Option<String>, HostingError>;
 }

@@ -15,9 +15,9 @@ port_error!(
 /// The stored data of a key, without its secret.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ApiKeyRecord {
-    /// The public name of the key, which is also the beginning of the key: `cairn_1f0c…`. It is unique.
+    /// The unique public name of the key, which is also the beginning of the key: `cairn_1f0c…`.
     pub id: String,
-    /// The blake3 hash of the whole key. It is unique.
+    /// The unique blake3 hash of the whole key.
     pub hash: Digest,
     pub tenant: Tenant,
     /// Full names of repositories, or globs that match full names. `None` means every repository of the
@@ -36,7 +36,7 @@ pub struct ApiKeyRecord {
 }
 
 impl ApiKeyRecord {
-    /// Whether the key is valid at that time.
+    /// Whether the key is valid at the time `now_ms`.
     pub fn is_valid(&self, now_ms: i64) -> bool {
         let is_before = |end: Option<i64>| end.is_none_or(|end_ms| now_ms < end_ms);
         is_before(self.expires_at_ms) && is_before(self.revoked_at_ms)
@@ -46,7 +46,7 @@ impl ApiKeyRecord {
 /// Stores the records of keys, and finds them by id or by hash. Each operation is one small transaction.
 #[async_trait]
 pub trait KeyStore: Send + Sync {
-    /// Adds a key. Fails with `AlreadyExists`, and changes nothing, if the id or the hash exists.
+    /// Adds a key. If the id or the hash exists, fails with `AlreadyExists` and changes nothing.
     async fn create(&self, key: ApiKeyRecord) -> Result<(), KeyStoreError>;
 
     /// Finds a key by its hash. Keys that have expired or are revoked are also returned.
@@ -55,11 +55,11 @@ pub trait KeyStore: Send + Sync {
     /// Returns the keys of a tenant, or of all tenants, sorted by id. Expired and revoked keys are included.
     async fn list(&self, tenant: Option<&Tenant>) -> Result<Vec<ApiKeyRecord>, KeyStoreError>;
 
-    /// Revokes the key from `at_ms` on. If it is revoked twice, the earlier time is used. `NotFound` if the
-    /// key does not exist.
+    /// Revokes the key from `at_ms` on. If a key is revoked twice, the earlier time applies. `NotFound` if
+    /// the key does not exist.
     async fn revoke(&self, id: &str, at_ms: i64) -> Result<(), KeyStoreError>;
 
-    /// Records a use of the key. The record contains only the time of the newest use. A key that does not
-    /// exist is not an error.
+    /// Records a use of the key. The record contains only the time of the newest use. It is not an error if
+    /// the key does not exist.
     async fn touch(&self, id: &str, now_ms: i64) -> Result<(), KeyStoreError>;
 }

@@ -34,7 +34,7 @@ pub struct NewRun {
     /// `Revision::label` of the snapshot.
     pub revision: String,
     pub branch: Option<String>,
-    /// The data of the result that is known when the run begins (number of files by outcome, patterns …).
+    /// The part of the result that is known when the run begins (number of files by outcome, patterns …).
     pub result: RunResult,
     pub started_at_ms: i64,
 }
@@ -85,7 +85,8 @@ pub struct PartRecord {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PartStatus {
     pub state: RunState,
-    /// Whether the part has already ended. If the part has ended, its job was delivered twice.
+    /// Whether the part has already ended. A worker that receives the job of such a part has received a
+    /// second copy of the job.
     pub is_ended: bool,
     /// Generations of the repository that were aborted before they were published, and that are not swept
     /// yet.
@@ -105,16 +106,16 @@ pub trait Ledger: Send + Sync {
     /// Takes the repository's lease for `ttl_ms`. Fails with `Conflict` while another holder has the lease.
     async fn lease(&self, repository: RepositoryId, now_ms: i64, ttl_ms: i64) -> Result<Lease, LedgerError>;
 
-    /// Renews a lease and records the progress of its holder, or ends it (`ttl_ms` 0). `Conflict` if a newer
-    /// lease exists.
+    /// Renews a lease and records the progress of its holder. If `ttl_ms` is 0, ends the lease. `Conflict` if
+    /// a newer lease exists.
     async fn renew(&self, lease: Lease, now_ms: i64, ttl_ms: i64, progress: SyncProgress) -> Result<(), LedgerError>;
 
     /// Creates the run, records its plan and allots its generation in one transaction. `Conflict` if the
-    /// repository has an unfinished run, or its published generation is not `previous`.
+    /// repository has an unfinished run, or if its published generation is not `previous`.
     async fn begin(&self, lease: Lease, run: NewRun) -> Result<RunId, LedgerError>;
 
-    /// Ends a part. A second end of the same part is ignored. Returns the parts that may start because of the
-    /// first end. `Conflict` if the run is finished.
+    /// Ends a part. Returns the parts that may start because this part has ended. If the part has already
+    /// ended, the new outcome is ignored. `Conflict` if the run is finished.
     async fn end_part(
         &self,
         run: RunId,
@@ -128,35 +129,36 @@ pub trait Ledger: Send + Sync {
     /// full.
     async fn ready(&self, run: RunId) -> Result<Vec<PartId>, LedgerError>;
 
-    /// Ends an unfinished run as failed or cancelled. Fails with `Conflict`, and changes nothing, if the run
-    /// is finished.
+    /// Ends an unfinished run as failed or cancelled. If the run is finished, fails with `Conflict` and
+    /// changes nothing.
     async fn abort(&self, run: RunId, state: RunState, message: &str, now_ms: i64) -> Result<(), LedgerError>;
 }
 
-/// The outbox. The transaction that allows a part to start also lists the part here, until the broker has
-/// confirmed its job. If the publisher dies before the confirmation, another process finds the part here.
+/// The outbox. The transaction that allows a part to start also adds the part to the outbox. The part stays
+/// there until the broker has confirmed its job. If the publisher dies before the confirmation, another
+/// process finds the part in the outbox.
 #[async_trait]
 pub trait Outbox: Send + Sync {
-    /// Returns unfinished runs, oldest first, with the parts that may start and whose jobs are not confirmed.
-    /// Only runs without progress since `quiet_since_ms` are returned, because the jobs of all other runs are
-    /// being published now.
+    /// Returns unfinished runs, oldest first, each with the parts that may start and whose jobs are not
+    /// confirmed. Only runs without progress since `quiet_since_ms` are returned, because the jobs of all
+    /// other runs are being published now.
     async fn unsent(&self, quiet_since_ms: i64, limit: usize) -> Result<Vec<(RunRecord, Vec<PartId>)>, LedgerError>;
 
     /// Records that the broker has confirmed the jobs of these parts.
     async fn sent(&self, run: RunId, parts: &[PartId]) -> Result<(), LedgerError>;
 
-    /// Records that an attempt at the part failed, and that its job is delivered again later. A run that has
-    /// ended before this call is not an error.
+    /// Records that an attempt at the part failed, and that its job is delivered again later. It is not an
+    /// error if the run has ended before this call.
     async fn postponed(&self, run: RunId, postponed: PostponedPart) -> Result<(), LedgerError>;
 
-    /// Returns the number of parts in flight of all unfinished runs, by stage. The broker has the same number
-    /// of jobs unless a job was lost.
+    /// Returns, for each stage, the number of parts in flight of all unfinished runs. If no job was lost, the
+    /// broker holds the same number of jobs.
     async fn in_flight(&self) -> Result<BTreeMap<StageName, u64>, LedgerError>;
 
-    /// Puts the jobs of runs without progress for `after_ms` into the outbox again, because the jobs may be
-    /// lost. `held` contains the stages whose jobs the broker still has. The jobs of these stages are put
-    /// back only if the run had no progress for a much longer time. Returns the number of runs whose jobs
-    /// were put back.
+    /// If a run has made no progress for `after_ms`, its jobs may be lost, so this method puts them into the
+    /// outbox again. `held` contains the stages whose jobs the broker still has. The jobs of these stages are
+    /// put back only if the run has made no progress for a much longer time. Returns the number of runs whose
+    /// jobs were put back.
     async fn send_again(&self, held: &BTreeSet<StageName>, now_ms: i64, after_ms: i64) -> Result<u64, LedgerError>;
 }
 
@@ -166,16 +168,16 @@ pub struct SyncRequest {
     pub job: SyncJob,
     pub lane: Lane,
     pub rebuild: bool,
-    /// True if the schedule made this request, and false if a person made it.
+    /// True if the request comes from the schedule, and false if it comes from a person.
     pub is_scheduled: bool,
 }
 
 /// Records sync requests, and returns the requests whose sync may start.
 #[async_trait]
 pub trait Requests: Send + Sync {
-    /// Requests a sync and returns the number of the request. A second request before the sync starts gets
-    /// the same number. A request that arrives while a sync or a run is in progress is for the next sync.
-    /// `NotFound` for a repository that does not exist.
+    /// Requests a sync and returns the number of the request. A second request gets the same number if the
+    /// sync of the first request has not started. If a sync or a run is in progress, the request is for the
+    /// next sync. `NotFound` for a repository that does not exist.
     async fn ask(&self, repository: RepositoryId, lane: Lane, rebuild: bool, now_ms: i64) -> Result<u64, LedgerError>;
 
     /// Requests a sync in the bulk lane because the schedule requires it. If a person's request is already
@@ -183,11 +185,11 @@ pub trait Requests: Send + Sync {
     async fn schedule(&self, repository: RepositoryId, now_ms: i64) -> Result<u64, LedgerError>;
 
     /// Returns the requests whose sync may start. The total number of returned requests, syncs in progress
-    /// and runs in progress is at most `in_flight`. Interactive requests may exceed this limit by an eighth.
+    /// and runs in progress is at most `in_flight`. Interactive requests may exceed this limit by one eighth.
     /// Interactive requests come first. Within a lane, the request that has waited longest comes first. The
-    /// returned requests count as in progress from now on. A request that no worker has started is returned
-    /// again after `again_after_ms`. A request that is not reported as `dispatched` is returned again after
-    /// `HANDED_OVER_WITHIN_MS`.
+    /// returned requests count as in progress from now on. If no worker has started a request after
+    /// `again_after_ms`, or if a request is not reported as `dispatched` within `HANDED_OVER_WITHIN_MS`, the
+    /// request is returned again.
     async fn dispatch(
         &self,
         in_flight: usize,
@@ -195,13 +197,13 @@ pub trait Requests: Send + Sync {
         again_after_ms: i64,
     ) -> Result<Vec<SyncRequest>, LedgerError>;
 
-    /// Records that the broker has confirmed the job of the request. A repository that was deleted before
-    /// this call is not an error.
+    /// Records that the broker has confirmed the job of the request. It is not an error if the repository was
+    /// deleted before this call.
     async fn dispatched(&self, repository: RepositoryId, request: u64) -> Result<(), LedgerError>;
 
     /// Records that an attempt at the sync failed with a code and a chain of causes, and that its job is
-    /// delivered again at `until_ms`. Until then, the sync does not count as in progress. A repository that
-    /// was deleted, or a request that was cancelled, before this call is not an error.
+    /// delivered again at `until_ms`. Until then, the sync does not count as in progress. It is not an error
+    /// if the repository was deleted or the request was cancelled before this call.
     async fn postpone(
         &self,
         repository: RepositoryId,
@@ -225,9 +227,9 @@ pub trait Requests: Send + Sync {
     ) -> Result<(), LedgerError>;
 
     /// Cancels the pending requests of these repositories. The last sync of each of these repositories is
-    /// recorded as `cancelled`. A sync in progress loses its lease, so it cannot begin a run. (A sync checks
-    /// its request again after it has taken the lease.) A run that has already begun continues. Returns the
-    /// repositories that had a request.
+    /// recorded as `cancelled`. A sync in progress loses its lease, so it cannot begin a run. A sync that
+    /// takes the lease later checks its request again, and finds that it is cancelled. A run that has already
+    /// begun continues. Returns the repositories that had a request.
     async fn cancel(
         &self,
         repositories: &[RepositoryId],
@@ -236,7 +238,7 @@ pub trait Requests: Send + Sync {
     ) -> Result<Vec<RepositoryId>, LedgerError>;
 }
 
-/// Reading the ledger.
+/// The read operations of the ledger.
 #[async_trait]
 pub trait LedgerRead: Send + Sync {
     /// `NotFound` if the run does not exist.

@@ -15,15 +15,16 @@ port_error!(
 #[async_trait]
 pub trait Generations: Send + Sync {
     /// Removes the records that the published generations retired: records whose `gen_to` is one of
-    /// `published`. Call this method only after the grace period, when every view is newer.
+    /// `published`. Call this method only after the grace period, when every view in use is newer than these
+    /// generations.
     async fn sweep_retired(
         &self,
         repository: RepositoryId,
         published: &[GenerationId],
     ) -> Result<u64, MaintenanceError>;
 
-    /// Removes the records whose `gen_to` is one of `published` and which none of the `views` sees. All
-    /// generations in `published` must be published. `views` must contain every view in use that is older
+    /// Removes the records whose `gen_to` is one of `published` and which are visible in none of the `views`.
+    /// All generations in `published` must be published. `views` must contain every view in use that is older
     /// than one of these generations, and a view that is newer than all of them. A store may keep these
     /// records until `sweep_retired`.
     async fn sweep_unseen(
@@ -49,8 +50,8 @@ pub trait Generations: Send + Sync {
     ) -> Result<(), MaintenanceError>;
 
     /// Reorganises the stored data of the repository so that reading stays cheap. Readers get the same
-    /// results as before. A call executes one step of bounded size. Returns whether another call would change
-    /// anything.
+    /// results as before. Each call executes one step of bounded size, and returns whether a further step is
+    /// needed.
     async fn compact(&self, repository: RepositoryId) -> Result<bool, MaintenanceError>;
 
     /// Reads all stored data of the repository and verifies its checksums. An error names the damaged data

@@ -26,12 +26,12 @@ pub struct StagedNames {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NameMatch {
-    /// The name is exactly as written.
+    /// The name is identical to the requested name.
     Exact,
     /// The name is equal to the requested name if upper and lower case are ignored.
     CaseInsensitive,
-    /// The name is equal to the requested name if case, `_` and `-` are ignored: `get_user`, `getUser`,
-    /// `GetUser`.
+    /// The name is equal to the requested name if upper and lower case, `_` and `-` are ignored: `get_user`,
+    /// `getUser`, `GetUser`.
     StyleInsensitive,
     Prefix,
     Contains,
@@ -51,11 +51,11 @@ pub enum FileMatch {
     Similar,
     /// Matches like `Name` or `Similar`, but only the last part of a path may match.
     BaseName { similar: bool },
-    /// Matches like `Name` or `Similar`, but compares the directories of files.
+    /// Matches like `Name` or `Similar`, but finds directories instead of files.
     Directory { similar: bool },
     /// A glob. A glob without `/` matches the last part of a path. `*` does not match `/`.
     Glob,
-    /// As `Glob`, but for the directories of files.
+    /// Matches like `Glob`, but finds directories instead of files.
     DirectoryGlob,
 }
 
@@ -64,7 +64,7 @@ pub struct SymbolHit {
     pub repository: RepositoryId,
     pub symbol: SymbolEntry,
     pub matched: NameMatch,
-    /// In percent; an exact match has 100.
+    /// The score in percent. An exact match has 100.
     pub score: u32,
 }
 
@@ -72,13 +72,13 @@ pub struct SymbolHit {
 /// the whole scope.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum NameTier {
-    /// The name is exactly as requested.
+    /// The name is identical to the requested name.
     Exact,
-    /// The name is equal if upper and lower case are ignored.
+    /// The name is equal to the requested name if upper and lower case are ignored.
     Case,
-    /// The name is equal if case, spaces, `_` and `-` are ignored.
+    /// The name is equal to the requested name if upper and lower case, spaces, `_` and `-` are ignored.
     Style,
-    /// The name is different, but its letters or words are near.
+    /// The name is different, but its letters or its words are similar to the requested name.
     Near,
 }
 
@@ -88,10 +88,10 @@ pub struct ResolvedSymbol {
     pub repository: RepositoryId,
     pub symbol: SymbolEntry,
     pub tier: NameTier,
-    /// The score in thousandths. An exact match has 1000; all other matches have less.
+    /// The score in thousandths. An exact match has 1000; all other matches have a lower score.
     pub score: u32,
-    /// Names of the tier `Near` are sorted by this value, nearest first. The rank also depends on how many
-    /// letters are equal.
+    /// Names of the tier `Near` are sorted by this value, nearest first. Unlike the score, the rank also
+    /// depends on how many letters are equal.
     pub rank: u32,
     /// The differences between the requested name and this name. Empty for all tiers except `Near`.
     pub reasons: Reasons,
@@ -101,8 +101,8 @@ pub struct ResolvedSymbol {
 pub struct FileHit {
     pub repository: RepositoryId,
     pub path: RepoPath,
-    /// 100 for the exact path or a glob, 90 for the base name, 80 for a prefix, 60 for another part of the
-    /// path, at most 50 for a similar name.
+    /// The score: 100 for the exact path or a glob, 90 for the base name, 80 for a prefix, 60 for another
+    /// part of the path, at most 50 for a similar name.
     pub score: u32,
     /// Hits with the same score are sorted by this value, nearest name first.
     pub rank: u32,
@@ -126,7 +126,7 @@ pub trait Names: Generations {
     async fn stage(&self, tenant: &Tenant, run: RunId, staged: StagedNames) -> Result<(), NamesError>;
 
     /// Returns the symbols whose name or qualified name (`Class.method`, or the end of it) matches in one of
-    /// the ways. The symbols are sorted by score (best first), then by repository, path and line.
+    /// the given `ways`. The symbols are sorted by score (best first), then by repository, path and line.
     async fn symbols(
         &self,
         view: &View,
@@ -136,10 +136,10 @@ pub trait Names: Generations {
         limit: usize,
     ) -> Result<Vec<SymbolHit>, NamesError>;
 
-    /// Resolves a name to definitions of the first tier that finds any. The nearest names come first, and the
-    /// definitions of a name are sorted by repository, path and line. At most `limit` different names are
-    /// returned, and at most [`MAX_DEFINITIONS`] definitions of each. Near names may differ in the learned
-    /// abbreviations.
+    /// Resolves a name to the definitions of the first tier that finds a definition. The nearest names come
+    /// first, and the definitions of a name are sorted by repository, path and line. At most `limit`
+    /// different names are returned, and at most [`MAX_DEFINITIONS`] definitions of each. A near name may
+    /// contain the full word instead of a learned abbreviation, or the abbreviation instead of the word.
     async fn resolve(
         &self,
         view: &View,
@@ -158,8 +158,8 @@ pub trait Names: Generations {
         nodes: &[SymbolNode],
     ) -> Result<Vec<SymbolEntry>, NamesError>;
 
-    /// Returns the files or directories whose path or base name matches. They are sorted by score and rank
-    /// (best first), then by repository and path. An invalid glob matches nothing.
+    /// Returns the files or directories whose path or base name matches. The hits are sorted by score and
+    /// rank (best first), then by repository and path. An invalid glob matches nothing.
     async fn files(
         &self,
         view: &View,
@@ -169,8 +169,8 @@ pub trait Names: Generations {
         limit: usize,
     ) -> Result<Vec<FileHit>, NamesError>;
 
-    /// Returns one page of all visible symbols of a repository. `from` is 0 for the first page, and `next` of
-    /// the previous page for each later page.
+    /// Returns one page of all visible symbols of a repository. `from` is 0 for the first page. For each
+    /// later page, it is `next` of the previous page.
     async fn scroll(
         &self,
         view: &View,

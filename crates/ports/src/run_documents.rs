@@ -1,4 +1,5 @@
-//! The store of the documents of catalogue and ledger. Each command changes documents in one transaction.
+//! The store of the documents of the catalogue and the ledger. Each command changes documents in one
+//! transaction.
 //!
 //! `cairn_runs` makes the decisions. An implementation only loads, locks and stores, so the decisions are the
 //! same in all stores.
@@ -70,9 +71,9 @@ pub enum RunQuery {
 #[async_trait]
 pub trait RunDocuments: Send + Sync {
     /// Loads the documents of the command under the write lock, applies the command, and stores the result
-    /// durably. If the command refuses (`NotFound`, `Conflict`, `Invalid`), nothing is stored. Commands on
-    /// the same document run one after the other. If the transaction conflicts with another transaction, the
-    /// command may be applied again.
+    /// durably. If the command returns an error (`NotFound`, `Conflict`, `Invalid`), nothing is stored.
+    /// Commands on the same document run one after the other. If the transaction conflicts with another
+    /// transaction, the command may be applied again.
     async fn change(&self, command: Command) -> Result<CommandReply, RunDocumentsError>;
 
     async fn registry(&self) -> Result<Registry, RunDocumentsError>;
@@ -87,7 +88,7 @@ pub trait RunDocuments: Send + Sync {
     /// The ended parts of a run, sorted by id.
     async fn parts(&self, run: RunId) -> Result<Vec<EndedPart>, RunDocumentsError>;
 
-    /// Removes the views of publications that were superseded before `until_ms`. Questions could use such a
-    /// view until a later publication superseded it.
+    /// Removes the views of publications that were superseded before `until_ms`. The time of the superseding
+    /// publication counts, because new questions used the view until this time.
     async fn forget_publications(&self, until_ms: i64) -> Result<(), RunDocumentsError>;
 }

@@ -1,4 +1,4 @@
-//! The sources of repositories: git on disk, plain directories, remotes.
+//! The sources of repositories: git repositories on disk, plain directories, and remotes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use cairn_domain::{BlobId, EntryKind, RepoPath, Revision, Source, SyncProgress, 
 use crate::error::port_error;
 
 port_error!(
-    /// An error while a source is read. Contains no credentials.
+    /// An error that occurred while a source was read. The error contains no credentials.
     SourceError,
     "source"
 );
 
 impl SourceError {
-    /// Whether the first cause in the text of a chain of causes is an error of a source. Such an error
-    /// concerns the repository, not a store.
+    /// Whether a chain of causes, given as text, begins with an error of a source. Such an error concerns the
+    /// repository, not a store.
     pub fn begins(chain: &str) -> bool {
         chain.starts_with("source: ")
     }
@@ -33,19 +33,20 @@ pub struct TreeEntry {
     /// A readable reason why the entry cannot be read, for example a missing permission. `None` if the entry
     /// can be read.
     pub unreadable: Option<String>,
-    /// The time at which this content was committed at this path, in seconds since 1970. `None` without a
-    /// history (directories, shallow clones), and for content that is not committed.
+    /// The time at which this content was committed at this path, in seconds since 1970. `None` if the source
+    /// has no full history (directories, shallow clones), or if the content is not committed.
     pub changed_at: Option<i64>,
 }
 
-/// Data that one read of a source leaves for the next read of the same source. Only the adapter knows the
-/// format. The data is optional. Without this data, or with the data of another source, the result is the
-/// same, but the read costs more.
+/// Data that one read of a source returns, to speed up the next read of the same source. Only the adapter
+/// knows the format. The data is optional. Without this data, or with the data of another source, the result
+/// is the same, but the read costs more.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SourceCache {
-    /// With this data, unchanged files need not be hashed again. Empty for sources that do not need it.
+    /// With this data, the adapter need not hash unchanged files again. Empty for sources that do not need
+    /// it.
     pub stats: Vec<u8>,
-    /// With this data, known commits need not be walked again. Empty for sources that do not need it.
+    /// With this data, the adapter need not walk known commits again. Empty for sources that do not need it.
     pub history: Vec<u8>,
 }
 
@@ -57,7 +58,7 @@ pub struct SyncMeter {
 }
 
 impl SyncMeter {
-    /// Sets the number of bytes received from the remote if `num_bytes` is larger than the present number.
+    /// Sets the number of bytes received from the remote if `num_bytes` is larger than the current number.
     pub fn fetched_so_far(&self, num_bytes: u64) {
         self.fetched_bytes.fetch_max(num_bytes, Ordering::Relaxed);
     }
@@ -85,10 +86,10 @@ pub struct ListedSoFar {
 /// Decides whether a listing may continue. An error ends the listing, and `SourceReader::open` returns it.
 pub type CheckListing = dyn Fn(ListedSoFar) -> Result<(), SourceError> + Send + Sync;
 
-/// The caller's limit on a listing. The default has no limit.
+/// The caller's limit on a listing. By default, a listing has no limit.
 ///
-/// A reader calls `check` for each path before it stores the entry. If a reader has the number of paths in
-/// advance, it also calls `check` once with that number, before it builds the first entry.
+/// A reader calls `check` for each path before it stores the entry. If a reader knows the number of paths in
+/// advance, it also calls `check` once with that number before it builds the first entry.
 #[derive(Clone, Default)]
 pub struct ListingLimit(Option<Arc<CheckListing>>);
 
@@ -108,10 +109,10 @@ impl fmt::Debug for ListingLimit {
     }
 }
 
-/// How to read a source.
+/// Options for reading a source.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// The owner of the repository: the credentials of one tenant are never used for another tenant.
+    /// The owner of the repository. The credentials of one tenant are never used for another tenant.
     pub tenant: Option<Tenant>,
     /// The branch, tag or commit id to read instead of the default branch (bare repositories and URLs).
     pub branch: Option<String>,
@@ -123,7 +124,8 @@ pub struct ReadOptions {
     pub listing: ListingLimit,
 }
 
-/// Opens sources. The methods block the thread, so callers run them on threads where blocking is allowed.
+/// Opens sources. The methods block the thread, so callers must call them on threads where blocking is
+/// allowed.
 pub trait SourceReader: Send + Sync {
     /// Reads the head without fetching content. A caller can use this as a cheap check for new commits.
     /// `None` for sources without a head (working trees, directories).
@@ -133,8 +135,8 @@ pub trait SourceReader: Send + Sync {
     fn open(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn SnapshotTree>, SourceError>;
 }
 
-/// One state of a source. The state stays readable and unchanged while this value exists. Only a working tree
-/// may change, because other programs may write to it.
+/// One state of a source. The state stays readable and unchanged while this value exists. The only exception
+/// is a working tree, which other programs may change.
 pub trait SnapshotTree: Send + Sync {
     fn revision(&self) -> &Revision;
 

@@ -1,4 +1,4 @@
-//! The text index. It finds the files that may contain a text or a match of an expression.
+//! The text index. The index finds the files that may contain a given text or a match of an expression.
 
 use std::sync::Arc;
 
@@ -45,11 +45,11 @@ pub struct TextFile {
 
 #[async_trait]
 pub trait Texts: Generations {
-    /// Stages a part of the change of a generation. A repeated call changes nothing.
+    /// Stages a part of the change that a generation makes. A repeated call changes nothing.
     async fn stage(&self, tenant: &Tenant, run: RunId, staged: StagedTexts) -> Result<(), TextsError>;
 
     /// Returns the visible files of a repository whose trigrams satisfy the query, sorted by path. The result
-    /// contains every file whose text satisfies the query. It may contain other files.
+    /// contains every file whose text satisfies the query, and may also contain other files.
     async fn candidates(
         &self,
         view: &View,

@@ -1,4 +1,5 @@
-//! The bounded traversal of the graph: the nodes that can be reached from some nodes over a few edges.
+//! The bounded traversal of the graph: finds the nodes that can be reached from given start nodes over a few
+//! edges.
 //!
 //! All stores return the same nodes in the same order, even if a limit cuts the traversal. [`walk`] defines
 //! the rules.
@@ -26,13 +27,13 @@ pub enum Follow {
     Both,
 }
 
-/// The starts and the limits of a traversal.
+/// The start nodes and the limits of a traversal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraversalRequest {
-    /// Starts that are not visible or not in scope are ignored.
+    /// Start nodes that are not visible or not in scope are ignored.
     pub starts: Vec<NodeKey>,
     pub follow: Follow,
-    /// Whether a start is also returned if an edge of another start reaches it.
+    /// Whether a start node is also returned if an edge from another start node reaches it.
     pub returns_starts: bool,
     /// An empty list means all kinds.
     pub kinds: Vec<EdgeKind>,
@@ -66,7 +67,7 @@ impl TraversalRequest {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reached {
     pub node: NodeRecord,
-    /// Number of edges between the nearest start and the node, from 1.
+    /// Number of edges between the nearest start node and the node, at least 1.
     pub depth: u32,
     /// The node from which the edge was followed: a start, or a node of an earlier level.
     pub previous: NodeKey,
@@ -113,7 +114,7 @@ pub struct Walk {
     pub is_cut: bool,
 }
 
-/// Does a traversal from `starts`. `edges_at` returns the visible edges in scope that start or end at the
+/// Traverses the graph from `starts`. `edges_at` returns the visible edges in scope that start or end at a
 /// node. `request.follow` specifies the direction. `edges_at` returns no edges for a start that is not
 /// visible.
 ///
@@ -123,8 +124,8 @@ pub struct Walk {
 /// 2. Among the edges that reach one node from one level, the edge with the highest product of confidences is
 ///    the first, then the edge with the smallest key of the previous node, name of the kind, line and key.
 ///    The other edges are listed beside it.
-/// 3. Starts and nodes of earlier levels are omitted, except for starts on the first level if
-///    `returns_starts` is set.
+/// 3. A node that is a start node or belongs to an earlier level is omitted. As an exception, if
+///    `returns_starts` is set, the first level may contain start nodes.
 /// 4. Each level is sorted by confidence and key. If there are too many nodes, the last nodes are omitted.
 pub fn walk<E>(
     request: &TraversalRequest,

@@ -20,7 +20,7 @@ pub trait VectorCache: Send + Sync {
     /// Adds vectors. If a key exists, its vector is not changed.
     async fn put(&self, tenant: &Tenant, entries: &[(VectorKey, DenseVector)]) -> Result<(), VectorCacheError>;
 
-    /// Removes each vector for whose key `is_live` returns false. Returns the number of removed vectors.
+    /// Removes each vector if `is_live` returns false for its key. Returns the number of removed vectors.
     async fn sweep(
         &self,
         tenant: &Tenant,

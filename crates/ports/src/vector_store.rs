@@ -17,7 +17,7 @@ port_error!(
     "vector store"
 );
 
-/// The change that a part of a run makes in the store. The store applies the whole change or nothing.
+/// The change that a part of a run makes in the store. The store applies either the whole change or nothing.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StagedPoints {
     /// New versions. A version is inserted if no record with its key and generation exists.
@@ -35,8 +35,8 @@ pub enum IncludeTests {
     Only,
 }
 
-/// Restricts the hits. An empty list restricts nothing. A hit must match every field. A hit matches a field
-/// if it matches one of the field's values. The field `tags` is an exception.
+/// Restricts the hits. A hit must match every field. A hit matches a field if it matches at least one value
+/// of the field (for `tags`: all values). An empty list restricts nothing.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ChunkFilter {
     pub languages: Vec<String>,
@@ -50,8 +50,8 @@ pub struct ChunkFilter {
     /// A chunk must have all of these tags.
     pub tags: Vec<String>,
     /// The last change must be at or after this time, in seconds since 1970. Chunks without a known time
-    /// always match. Such a chunk counts as being as new as its generation, and the caller leaves out
-    /// repositories whose generation is older.
+    /// always match. Such a chunk is treated as being as new as its generation: the caller leaves out
+    /// repositories whose generation is older than this time.
     pub since: Option<i64>,
 }
 
@@ -76,7 +76,7 @@ pub fn literal_path(pattern: &str) -> Option<String> {
     Some(literal)
 }
 
-/// A chunk that was found. Hits have a total order: score (high first), repository, path, line, key.
+/// A chunk that was found. Hits have a total order: score (highest first), repository, path, line, key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hit {
     pub repository: RepositoryId,
@@ -136,8 +136,8 @@ pub struct ChunkPlace {
 /// Finds chunks by their files.
 #[async_trait]
 pub trait ChunkPlaces: Send + Sync {
-    /// Returns the places of all visible chunks that match the filter, sorted. The filter must name files,
-    /// because the result has no limit.
+    /// Returns the sorted places of all visible chunks that match the filter. The filter must name files,
+    /// because the number of results is not limited.
     async fn places(
         &self,
         view: &View,
@@ -154,7 +154,8 @@ pub trait VectorStore: Generations + ChunkPlaces {
 
     /// Returns the best visible chunks that match the filter, in two lists:
     ///
-    /// - `dense`: the chunks whose dot product with the vector is highest. Negative products are included.
+    /// - `dense`: the chunks whose dot product with the vector is highest. Chunks with a negative product are
+    ///   included.
     /// - `sparse`: the chunks with the highest score: the sum, over all query terms, of the query's weight
     ///   times the chunk's weight. A chunk must have at least one of the terms.
     async fn search(
@@ -201,8 +202,8 @@ pub trait VectorStore: Generations + ChunkPlaces {
         with_text: bool,
     ) -> Result<Vec<ChunkRecord>, VectorStoreError>;
 
-    /// Returns one page of all visible chunks of a repository. `from` is 0 for the first page, and `next` of
-    /// the previous page for each later page.
+    /// Returns one page of all visible chunks of a repository. `from` is 0 for the first page. For each later
+    /// page, it is `next` of the previous page.
     async fn scroll(
         &self,
         view: &View,

@@ -1,8 +1,8 @@
-//! Finds other words for the same thing: abbreviations and long forms such as `db` and `database`, and the
-//! synonyms that the operator configured.
+//! Finds words with the same meaning as a keyword: abbreviations and long forms such as `db` and `database`,
+//! and the synonyms that the operator configured.
 //!
-//! A chunk that contains such a word contains the subject of the question. A shipped synonym is not one of
-//! these words, because it may be another thing.
+//! A chunk that contains one of these words contains the subject of the question. The synonyms that ship with
+//! Cairn are not included, because they may have a different meaning.
 
 use cairn_question::{SynonymEntry, SynonymSource, Synonyms};
 use cairn_ranking::is_abbreviation;
@@ -10,7 +10,7 @@ use cairn_ranking::is_abbreviation;
 /// Maximum number of configured synonyms of a word.
 const MAX_CONFIGURED: usize = 3;
 
-/// The additional words whose counts a question needs: the other words for its keywords.
+/// The additional words whose counts a question needs: the words with the same meanings as its keywords.
 pub(crate) fn other_words(keywords: &[String], configured: &[SynonymEntry]) -> String {
     keywords.iter().flat_map(|word| other_words_of(word, configured)).collect::<Vec<_>>().join(" ")
 }

@@ -1,5 +1,5 @@
-//! Explains that a requested name is absent: which of its words the index contains, which other repository
-//! defines it, and which repositories are not indexed.
+//! Explains why a requested name is absent: which words of the name the index contains, which other
+//! repository defines the name, and which repositories are not indexed.
 
 use cairn_domain::View;
 use cairn_ports::NameMatch;
@@ -14,7 +14,7 @@ const MAX_ELSEWHERE: usize = 20;
 const MAX_CALLS: usize = 2;
 
 impl Searcher {
-    /// Adds facts to the error for an absent name. Other errors are not changed.
+    /// Adds these facts to the error for an absent name. Other errors are not changed.
     pub(crate) async fn explain_absent_name(
         &self,
         error: QueryError,
@@ -53,7 +53,7 @@ impl Searcher {
                     frequencies.num_chunks()
                 ));
             }
-            // Without term counts, nothing is known about the words.
+            // Without term counts, it is not known whether the index contains the words.
             None => calls.extend(error.next_calls.iter().filter(|call| call.tool == "search_code").cloned()),
         }
         let not_indexed: Vec<&str> =
@@ -66,7 +66,7 @@ impl Searcher {
         Ok(QueryError { hint, next_calls: calls, ..error })
     }
 
-    /// Another repository of the caller that defines exactly this name.
+    /// A repository that was not searched, that the caller may see, and that defines exactly this name.
     async fn defining_repository(
         &self,
         name: &str,

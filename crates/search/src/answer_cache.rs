@@ -1,9 +1,9 @@
 //! Caches the ranked hits of questions.
 //!
-//! The key contains everything on which the hits depend: the tenant, the searched repositories with their
-//! published runs, the question, the options for reading it, and its filters. A publication changes the key.
-//! So no hits outlive the state from which they were computed, and no caller gets hits of another scope.
-//! Texts and stamps are read again for each page.
+//! The cache key contains everything on which the hits depend: the tenant, the searched repositories with
+//! their published runs, the question, the options for interpreting it, and its filters. A publication
+//! changes the key. Therefore hits are never returned for a newer state, or to a caller with a different
+//! scope. Texts and stamps are read again for each page.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,10 +19,10 @@ use crate::{QueryError, Searcher};
 
 /// Maximum memory of the cached hits.
 const MAX_CACHED_BYTES: usize = 64 << 20;
-/// The memory of a question in addition to its hits.
+/// The estimated memory of a cached question in addition to its hits.
 const QUESTION_BYTES: usize = 16 << 10;
 
-/// The hits of the last questions. All questions of a process share the cache.
+/// The hits of the most recent questions. All questions of a process share the cache.
 pub struct AnswerCache(Mutex<Recent<Digest, Arc<Retrieved>>>);
 
 impl Default for AnswerCache {
@@ -62,8 +62,8 @@ impl Searcher {
             return Ok(known);
         }
         let retrieved = self.retrieve(view, asked, selected).await?;
-        // If a name is not in the index, it may be in a changed file. Such a result is not cached, because
-        // the key does not depend on changed files.
+        // If a name in the question is not in the index, it may be in a changed file. Then the result is not
+        // cached, because the key does not depend on changed files.
         if self.changed.is_some() && !retrieved.query.names.notes.is_empty() {
             return Ok(retrieved);
         }

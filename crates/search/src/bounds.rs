@@ -1,5 +1,5 @@
-//! Limits for the size of a question. A larger question would slow down other callers, because the
-//! compilation of its globs and the comparison of its words cannot be interrupted.
+//! Limits for the size of a question. Larger questions would slow down other callers, because the compilation
+//! of globs and the comparison of words cannot be interrupted.
 
 use cairn_inventory::{MAX_NESTING, nesting};
 use globset::{Glob, GlobBuilder};
@@ -8,8 +8,8 @@ use crate::{FieldFault, QueryError, QueryErrorCode};
 
 /// Maximum number of results on a page.
 pub(crate) const MAX_LIMIT: usize = 100;
-/// Maximum size of a question, which may be a whole issue. Only its first part is searched, see
-/// `cairn_question::Cut`.
+/// Maximum size of a question, which may be a whole issue. Only the first part of a long question is
+/// searched, see `cairn_question::Cut`.
 const MAX_QUERY_BYTES: usize = 65_536;
 /// Maximum size of the pattern of an exact search.
 const MAX_PATTERN_BYTES: usize = 4_096;
@@ -69,12 +69,13 @@ pub(crate) fn number_of_globs(field: &str, number: usize) -> Result<(), QueryErr
     Ok(())
 }
 
-/// Checks patterns that other code compiles.
+/// Checks the number and sizes of patterns that are compiled elsewhere.
 pub fn patterns(field: &str, patterns: &[String]) -> Result<(), QueryError> {
     words(field, patterns.iter().map(String::as_str))
 }
 
-/// Compiles a glob after a check of its length and depth. Without the check, one pattern can end the process.
+/// Compiles a glob after a check of its length and depth. Without the check, a single pattern could crash the
+/// process.
 pub(crate) fn glob(field: &str, pattern: &str) -> Result<Glob, QueryError> {
     word(field, pattern)?;
     let glob = GlobBuilder::new(pattern).literal_separator(false).build();

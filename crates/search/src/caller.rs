@@ -1,8 +1,8 @@
 //! The caller of a question, and the repositories of the tenant that the caller may see.
 //!
 //! A question gets its repositories from `Searcher::repositories`, which requests only allowed repositories
-//! from the catalogue. So every scope that reaches a store contains only allowed repositories. A forbidden
-//! repository is handled like a name that does not exist.
+//! from the catalogue. Therefore every scope that is passed to a store contains only allowed repositories. A
+//! forbidden repository is treated as if it did not exist.
 
 use cairn_domain::{Digester, RepositoryName, Tenant};
 use cairn_ports::RepositoryRecord;
@@ -20,7 +20,7 @@ pub enum Allowed {
 }
 
 impl Allowed {
-    /// Error messages for the entries that are neither names nor valid globs. Such entries allow no
+    /// Error messages for the entries that are neither names nor valid globs. These entries allow no
     /// repository.
     pub fn faults(&self) -> Vec<String> {
         let Allowed::Only(names) = self else { return Vec::new() };
@@ -82,7 +82,7 @@ impl Caller {
 }
 
 impl Searcher {
-    /// A searcher for the same index and another caller.
+    /// A searcher for the same index and a different caller.
     #[must_use]
     pub fn asked_by(&self, caller: Caller) -> Self {
         Self { caller, ..self.clone() }

@@ -1,7 +1,8 @@
 //! Resolves names in files that changed after they were indexed.
 //!
-//! The index does not contain these definitions, so they have no chunks and no edges. The files are read and
-//! parsed when a name is not in the index. Only local mode can read working trees.
+//! The index does not contain the definitions in these files, so the definitions have no chunks and no edges.
+//! The files are read and parsed when a requested name is not in the index. Only local mode can read working
+//! trees.
 
 use std::sync::Arc;
 
@@ -36,11 +37,12 @@ pub(crate) struct ChangedDefinition {
 pub(crate) enum Definitions {
     Indexed(Resolved),
     Changed(Box<ChangedDefinition>),
-    /// A line that looks like a definition. No symbol of the index and of the changed files is near the name.
+    /// A line that looks like a definition. Neither the index nor a changed file contains a symbol with a
+    /// similar name.
     Heuristic(Box<HeuristicDefinition>),
 }
 
-/// Whether no definition has the requested name, so that at most another name was found.
+/// Whether no definition has the requested name. A definition with a different name may have been found.
 pub(crate) fn has_other_name(definitions: &Result<Definitions, QueryError>) -> bool {
     match definitions {
         Ok(Definitions::Indexed(resolved)) => !resolved.is_same_name(),
@@ -51,12 +53,12 @@ pub(crate) fn has_other_name(definitions: &Result<Definitions, QueryError>) -> b
 }
 
 impl ChangedDefinition {
-    /// The file in its state in the working tree.
+    /// The file with its contents in the working tree.
     pub(crate) fn file(&self) -> Option<&ChangedFile> {
         self.files.iter().find(|file| file.path == self.symbol.path)
     }
 
-    /// The definition as the first result of a search. The index does not contain it.
+    /// The definition in the form of a result that comes first. The index does not contain the definition.
     pub(crate) fn leading(&self) -> Option<Leading> {
         let chunk = self.chunk()?;
         let symbol = SymbolEntry { chunk: Some(chunk.key), ..self.symbol.clone() };
@@ -99,13 +101,13 @@ impl ChangedDefinition {
         })
     }
 
-    /// The error for a question about relations of the definition, because such a question needs the index.
+    /// The error for a question about the relations of the definition, which are not in the index.
     pub(crate) fn not_indexed(&self) -> QueryError {
         let SymbolEntry { qualified_name, path, line, .. } = &self.symbol;
         let message = format!("`{qualified_name}` is in `{path}`, line {line}, which changed after it was indexed");
         let repository = self.repository.record.name.to_string();
         QueryError::new(QueryErrorCode::NotFound, message)
-            .hint("its relations are known after the repository is indexed again")
+            .hint("its relations will be known when the repository has been indexed again")
             .next(NextCall {
                 tool: "index_repository",
                 reason: "indexes the changed files".to_owned(),
@@ -139,9 +141,9 @@ struct Candidate<'a> {
 }
 
 impl Searcher {
-    /// The definitions of a name. The same name in a changed file comes before another name in the index, and
-    /// another name in the index comes before another name in a changed file. A line that looks like the
-    /// definition comes last.
+    /// The definitions of a name, from the first of these sources that has any: the same name in the index,
+    /// the same name in a changed file, a near name in the index, a near name in a changed file, a line that
+    /// looks like the definition.
     pub(crate) async fn definitions(
         &self,
         view: &View,
@@ -236,7 +238,7 @@ fn near_names<'a>(changed: &'a Changed<'_>, request: NameRequest<'a>) -> Vec<Can
     symbols(changed, request).filter_map(candidate).collect()
 }
 
-/// The best candidate. Other candidates with the same name become the other definitions.
+/// The best candidate. Other candidates with the same name and score become its other definitions.
 fn best(mut candidates: Vec<Candidate<'_>>, request: NameRequest<'_>) -> Option<ChangedDefinition> {
     let context = DefinitionContext { near_path: request.near_path };
     candidates.sort_by(|left, right| {

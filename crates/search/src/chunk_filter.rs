@@ -1,5 +1,5 @@
-//! Applies a chunk filter to chunks that are fetched by their keys. Stores apply filters only when they
-//! search.
+//! Applies a chunk filter to chunks that are fetched by their keys. This is needed because stores apply
+//! filters only to searches.
 
 use cairn_domain::{ChunkRecord, RepoPath};
 use cairn_ports::{ChunkFilter, IncludeTests};
@@ -7,7 +7,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::{QueryError, QueryErrorCode};
 
-/// A chunk filter with compiled globs. The filter accepts the same chunks as the filters of the stores.
+/// A chunk filter with compiled globs. It accepts the same chunks as the filter in a store does.
 pub(crate) struct CompiledFilter<'a> {
     filter: &'a ChunkFilter,
     paths: GlobSet,
@@ -42,7 +42,8 @@ impl<'a> CompiledFilter<'a> {
     }
 }
 
-/// Whether the module is below the prefix, as `a.b.c` is below `a.b`. The empty prefix contains every module.
+/// Whether the module is the prefix or is below the prefix, as `a.b.c` is below `a.b`. Every module is below
+/// the empty prefix.
 pub(crate) fn is_in(module: &str, prefix: &str) -> bool {
     let rest = module.strip_prefix(prefix);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || prefix.is_empty())

@@ -16,14 +16,14 @@ use crate::resolve::{NameRequest, Resolved};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Stamp, Substitution};
 
 /// The code to read: a file or directory by its `path`, or a `symbol`. If both are set, the symbol is
-/// searched only in this file.
+/// searched for only in this file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CodeRequest {
     pub repository: Option<String>,
     pub path: Option<String>,
     /// A name, a qualified name, `path#name`, or a phrase.
     pub symbol: Option<String>,
-    /// A file near the wanted definition, if several definitions have the name.
+    /// If several definitions have the name, the definition nearest to this file is used.
     pub context_path: Option<String>,
     /// First and last line to show. `None` shows all lines.
     pub lines: Option<(u32, u32)>,
@@ -36,11 +36,11 @@ pub struct Code {
     pub repository: String,
     pub path: RepoPath,
     pub language: String,
-    /// The lines that are shown. `None` if the file is empty.
+    /// The range of lines in `text`. `None` if the file is empty.
     pub span: Option<LineSpan>,
     pub num_lines: u32,
     pub text: String,
-    /// Number of requested lines that are not shown because of the limit.
+    /// Number of requested lines that are not shown because of `max_tokens`.
     pub num_lines_cut: usize,
     pub symbol: Option<SymbolEntry>,
     /// Set if the name of the symbol differs from the requested name.
@@ -77,7 +77,7 @@ impl Searcher {
         }
     }
 
-    /// The view, and the repositories in which the code is searched.
+    /// The view, and the repositories in which the code is searched for.
     pub(crate) async fn view_for(&self, request: &CodeRequest) -> Result<(View, Vec<KnownRepository>), QueryError> {
         let words = [
             ("repository", &request.repository),
@@ -125,7 +125,7 @@ impl Searcher {
         Ok(code)
     }
 
-    /// Reads the lines that look like a definition.
+    /// Reads the lines that look like a definition, or the requested lines of the same file.
     async fn read_heuristic(
         &self,
         view: &View,
@@ -274,7 +274,7 @@ pub(crate) fn damaged(key: &str, error: &cairn_wire::DecodeError) -> QueryError 
     QueryError::new(QueryErrorCode::Corrupt, message).hint(REBUILD)
 }
 
-/// The lines from `first` to `last`, counted from 1, with their line ends.
+/// The lines from `first` to `last`, with their line ends. Line numbers start at 1.
 pub(crate) fn lines(text: &str, first: u32, last: u32) -> &str {
     let mut starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
     let start = starts.by_ref().nth(first.saturating_sub(1) as usize).unwrap_or(text.len());

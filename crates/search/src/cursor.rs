@@ -1,18 +1,19 @@
 //! Cursors: the start of the next page of an answer, in the view of the first page.
 //!
 //! A cursor contains the digest of its question, the number of the publication whose view it reads, and the
-//! position of the next result. It also contains the resolved `since` and the time of issue. A cursor expires
-//! because views are available only for a limited time. A cursor is encrypted, because the publication number
-//! counts the publications of all tenants. The length of a cursor is constant. The nonce is the
-//! authentication tag over the contents and the caller (SIV). So a cursor needs no random numbers, every
-//! change is detected, and only the caller who received it can use it.
+//! position of the next result. It also contains the resolved value of `since` and the time at which the
+//! cursor was issued. A cursor expires because views are available only for a limited time. A cursor is
+//! encrypted, because the publication number counts the publications of all tenants. The length of a cursor
+//! is constant. The nonce is the authentication tag over the contents and the caller (SIV). Therefore a
+//! cursor needs no random numbers, every change of a cursor is detected, and only the caller who received the
+//! cursor can use it.
 
 use cairn_domain::{Digest, PublishedSeq};
 
 use crate::caller::Caller;
 use crate::{QueryError, QueryErrorCode};
 
-/// Lifetime of a cursor. The sweep keeps the data of a view for longer than this.
+/// Lifetime of a cursor. The sweep keeps the data of a view for longer than this lifetime.
 const LIFE_MS: i64 = 10 * 60 * 1000;
 const TAG_BYTES: usize = 16;
 const QUESTION_BYTES: usize = 16;
@@ -145,7 +146,7 @@ fn opened(text: &str, key: CursorKey, caller: &Caller) -> Option<[u8; BODY_BYTES
     let (given, body) = sealed.split_at(TAG_BYTES);
     let (given, mut body) = (given.try_into().ok()?, <[u8; BODY_BYTES]>::try_from(body).ok()?);
     encrypt(&mut body, &given, key);
-    // The comparison of hashes takes constant time.
+    // The hashes of the tags are compared, because a comparison of hashes takes constant time.
     let is_ours = blake3::hash(&tag(&body, key, caller)) == blake3::hash(&given);
     is_ours.then_some(body)
 }

@@ -1,7 +1,7 @@
-//! Adds the files and symbols that the navigation documents of an answer name.
+//! Adds the files and symbols that are named in the navigation documents among the hits.
 //!
 //! A navigation document answers a question about a module, an entry point or the conventions. The files that
-//! the document names belong to this answer.
+//! the document names are also part of the answer.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -15,11 +15,11 @@ use crate::neighbours::{Extension, MIN_CONFIDENCE_PERCENT, Source, sites};
 use crate::prepared_query::PreparedQuery;
 use crate::{QueryError, Searcher};
 
-/// The edges lead from a document to its sections, and from the sections to files and symbols.
+/// The kinds of edges that lead from a document to its sections, and from the sections to files and symbols.
 const FOLLOWED_KINDS: [EdgeKind; 3] = [EdgeKind::Contains, EdgeKind::EntryPoint, EdgeKind::Mentions];
-/// Number of best hits in which the search looks for documents.
+/// Number of best hits among which documents are searched for.
 const NUM_LEADING: usize = 5;
-/// A document must be among this number of best hits. Otherwise, the question is about something else.
+/// If no document is among this number of best hits, the question is not about a document.
 const NUM_FIRST: usize = 3;
 /// Maximum number of added hits.
 const MAX_ADDED: usize = 6;
@@ -37,8 +37,8 @@ fn is_document(hit: &RankedHit) -> bool {
 }
 
 impl Searcher {
-    /// Adds the files and symbols that the documents among the best hits name. Names in the sections of the
-    /// hits, and entry points, come before names in other sections.
+    /// Adds the files and symbols that the documents among the best hits name. Entry points, and names in the
+    /// sections that the hits show, come before names in other sections.
     pub(crate) async fn with_documented(
         &self,
         extension: Extension<'_>,
@@ -108,7 +108,7 @@ fn sources(hits: &[RankedHit]) -> BTreeMap<NodeKey, Source> {
     sources
 }
 
-/// Adds the other sections of the documents. They have the score of their document.
+/// Adds the other sections of the documents. Each section gets the score of its document.
 fn add_sections(sources: &mut BTreeMap<NodeKey, Source>, reached: &[Reached]) {
     for section in reached.iter().filter(|reached| reached.node.kind == NodeKind::Section) {
         let Some(document) = sources.get(&section.previous) else { continue };

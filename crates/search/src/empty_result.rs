@@ -91,23 +91,23 @@ pub struct WeakMatch {
     pub symbol: Option<String>,
 }
 
-/// The reasons why a search has no results, and suggestions that have results.
+/// The reasons why a search has no results, and suggested questions that have results.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NothingFound {
     /// The reason as a sentence.
     pub statement: String,
-    /// The keywords of the question that no chunk contains, if the results are not relevant.
+    /// If the results are not relevant: the keywords of the question that no chunk contains.
     pub missing_words: Vec<String>,
     /// Requested repositories without a published generation.
     pub not_indexed: Vec<String>,
     /// Number of chunks in the requested repositories, without the filter.
     pub num_chunks: u64,
-    /// The restrictions without which the search would have results, each with the number of chunks that
-    /// would match. The restriction with the most chunks comes first.
+    /// The restrictions that would have to be removed for the search to have results, each with the number of
+    /// chunks that would then match. The restriction with the most chunks comes first.
     pub without: Vec<(Restriction, u64)>,
     /// Questions with results, best first.
     pub suggestions: Vec<SuggestedQuery>,
-    /// At most five modules, most results first.
+    /// At most five modules, sorted by number of results, highest first.
     pub modules: Vec<RelatedModule>,
     /// The best chunks that are not relevant enough to be results. The list is empty if the filter excludes
     /// all chunks.
@@ -128,7 +128,7 @@ pub(crate) struct WithoutResults<'a> {
     pub(crate) query: &'a PreparedQuery,
     pub(crate) selected: &'a [KnownRepository],
     pub(crate) filter: &'a ChunkFilter,
-    /// The hits that are not relevant to the question.
+    /// Hits that are not relevant enough to be results.
     pub(crate) weak: Vec<RankedHit>,
     pub(crate) relevance: &'a AnswerRelevance,
 }
@@ -167,7 +167,7 @@ impl NothingFound {
 }
 
 impl Searcher {
-    /// Explains why a search has no results. If the question has restrictions, a second retrieval runs
+    /// Explains why a search has no results. If the question has restrictions, the retrieval is repeated
     /// without them.
     pub(crate) async fn explain_empty(
         &self,
@@ -187,7 +187,7 @@ impl Searcher {
         let scope = self.scope_of(selected);
         let num_chunks = self.vectors.count(view, &scope, &no_filter).await?;
         let without = if weak.is_empty() { self.without(view, selected, &all, filter).await? } else { Vec::new() };
-        // If the filter excludes all chunks, no other question has results with this filter.
+        // If the filter excludes all chunks, no question can have results with this filter.
         let suggestions = match weak.is_empty() {
             true => Vec::new(),
             false => self.suggested_queries(query, selected, filter).await?,
@@ -206,7 +206,8 @@ impl Searcher {
         Ok(EmptyResult { hidden_by_scope: hidden_by_scope(num_outside(&wide, &weak)), nothing_found })
     }
 
-    /// The hits in the repositories without a filter. The list is empty if the hits are not relevant.
+    /// The hits of the question in these repositories, without a filter. The list is empty if the hits are
+    /// not relevant.
     async fn relevant_in(&self, query: &PreparedQuery, all: &[KnownRepository]) -> Result<Vec<RankedHit>, QueryError> {
         let counted = format!("{} {}", query.parsed.text, other_words(&query.words.keywords, &self.synonyms));
         let query = PreparedQuery { frequencies: self.frequencies(all, &counted).await?, ..query.clone() };

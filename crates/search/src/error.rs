@@ -8,7 +8,7 @@ use cairn_ports::{ErrorKind, PortError};
 pub(crate) const REBUILD: &str =
     "`cairn doctor` lists everything that is damaged; `cairn index --rebuild` writes it again";
 
-/// Error codes. Clients use the code to decide how to react.
+/// Error codes. Clients use the code to decide how to handle the error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueryErrorCode {
     ValidationError,
@@ -16,13 +16,13 @@ pub enum QueryErrorCode {
     InvalidCursor,
     /// The caller may see the object, but may not execute this operation on it.
     Forbidden,
-    /// The index was built with another embedding model.
+    /// The index was built with a different embedding model.
     ModelMismatch,
     /// A stored file is damaged. The message contains its name and the remedy.
     Corrupt,
     /// A store or a provider exceeded its time limit.
     Timeout,
-    /// A provider currently accepts no more requests.
+    /// A provider currently refuses requests because a rate limit was reached.
     RateLimited {
         retry_after: Option<Duration>,
     },
@@ -83,7 +83,7 @@ pub struct QueryError {
     pub similar_repositories: Vec<String>,
     /// A text that describes what the caller can do next.
     pub hint: Option<String>,
-    /// At most two calls. Each call is complete and can be made without changes.
+    /// At most two calls. Each call contains all its arguments and can be made without changes.
     pub next_calls: Vec<NextCall>,
 }
 
@@ -133,8 +133,8 @@ impl<E: PortError> From<E> for QueryError {
             ErrorKind::Corrupt => QueryErrorCode::Corrupt,
             ErrorKind::Timeout => QueryErrorCode::Timeout,
             ErrorKind::Throttled { retry_after } => QueryErrorCode::RateLimited { retry_after },
-            // Mistakes of the caller are found before a port is called. So all other errors of a port are
-            // internal errors.
+            // Mistakes of the caller are found before a port is called. Therefore all other errors of a port
+            // are internal errors.
             _ => QueryErrorCode::InternalError,
         };
         let mut message = error.to_string();

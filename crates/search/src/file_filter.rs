@@ -1,4 +1,4 @@
-//! Applies the filters of a search to files and directories, by the entries of the manifests.
+//! Applies the filters of a search to files and directories, using the entries of the manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,12 +12,13 @@ use crate::chunk_filter::{CompiledFilter, is_in};
 use crate::repositories::KnownRepository;
 use crate::{QueryError, Searcher};
 
-/// Number of manifests that are read at the same time, because each read waits for the store.
+/// Number of manifests that are read at the same time. They are read at the same time because each read waits
+/// for the store.
 const MANIFESTS_AT_ONCE: usize = 8;
 
 impl Searcher {
     /// The files that match the filter. A directory matches if a file below it does. Files have no kind, so
-    /// kinds are ignored.
+    /// the kinds in the filter are ignored.
     pub(crate) async fn filtered_files(
         &self,
         mut hits: Vec<FileHit>,
@@ -49,7 +50,8 @@ impl Searcher {
     }
 }
 
-/// The paths of the indexed files that match, or of the directories above them.
+/// The paths of the indexed files that match. If `of_directories` is set, the paths of the directories above
+/// these files.
 fn matching_paths(
     manifest: &Manifest,
     compiled: &CompiledFilter<'_>,
@@ -70,7 +72,7 @@ fn matching_paths(
     paths
 }
 
-/// Whether a file matches the filter, without its paths.
+/// Whether a file matches the filter, apart from the paths in the filter.
 fn matches(entry: &ManifestEntry, filter: &ChunkFilter) -> bool {
     let ChunkFilter { languages, kinds: _, paths: _, module_prefixes, include_tests, tags, since } = filter;
     let language = entry.language.as_deref().unwrap_or("text");

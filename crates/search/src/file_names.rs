@@ -1,8 +1,8 @@
 //! Resolves the name of a file or directory, for reading, relationships and names in questions.
 //!
-//! A name that is written like a file is compared with paths before symbols are searched. The path, its base
-//! name and its beginning are used; every other path than the requested one is labelled. Similar paths are
-//! only suggested.
+//! A name that is written like the name of a file is compared with paths before symbols are searched. A path
+//! is used if it, its last parts or the beginning of its base name equal the name. If the path differs from
+//! the requested path, the answer has a label. Similar paths are only suggested.
 
 use cairn_domain::{RepoPath, RepositoryId, Scope, View};
 use cairn_ports::{FileHit, FileMatch, NameMatch};
@@ -14,15 +14,15 @@ use crate::repositories::KnownRepository;
 use crate::resolve::{NUM_SIMILAR, NameMatching, NameRequest, Substitution};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
-/// The scores of the path itself, of the same base name or end of a path, and of the same beginning, in
-/// percent.
+/// The scores, in percent, of an equal path, of an equal base name or end of the path, and of an equal
+/// beginning of the base name.
 pub(crate) const SAME_PATH: u32 = 100;
 pub(crate) const SAME_NAME: u32 = 90;
 pub(crate) const SAME_BEGINNING: u32 = 80;
 /// The highest score of a similar name.
 pub(crate) const SIMILAR: u32 = 50;
 
-/// Maximum number of calls of an error.
+/// Maximum number of calls that an error suggests.
 const MAX_CALLS: usize = 2;
 /// Maximum number of paths that are compared with the context.
 const MAX_FOUND: usize = 200;
@@ -31,9 +31,9 @@ const MAX_FOUND: usize = 200;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileRequest<'a> {
     pub(crate) name: &'a str,
-    /// A file near the wanted one.
+    /// A file near the wanted file.
     pub(crate) near_path: Option<&'a str>,
-    /// Paths with a lower score are not used.
+    /// Paths whose score is lower than this score are not used.
     pub(crate) min_score: u32,
 }
 
@@ -46,25 +46,27 @@ pub(crate) struct NamedFile {
     pub(crate) score: u32,
     /// Further files with the same base name and score.
     pub(crate) namesakes: Vec<FileHit>,
-    /// Set if the path differs from the requested one.
+    /// Set if the path differs from the requested path.
     pub(crate) substitution: Option<Substitution>,
 }
 
 impl<'a> FileRequest<'a> {
-    /// A request for which the path, its base name and its beginning are used.
+    /// A request that also accepts paths of which only the base name, the end or the beginning equals the
+    /// name.
     pub(crate) fn new(name: &'a str, near_path: Option<&'a str>) -> Self {
         Self { name, near_path, min_score: SAME_BEGINNING }
     }
 
-    /// A request for which a beginning is not used, because the name is not written like a file.
+    /// A request that does not accept an equal beginning, because the name is not written like the name of a
+    /// file.
     pub(crate) fn of_any_name(name: &'a str, near_path: Option<&'a str>) -> Self {
         Self { min_score: SAME_NAME, ..Self::new(name, near_path) }
     }
 }
 
 impl Searcher {
-    /// The file or directory with a name. Of files with the same score, the one nearest to the context is
-    /// used.
+    /// The file or directory with a name. If several files have the best score, the file nearest to the
+    /// context is used.
     pub(crate) async fn resolve_file(
         &self,
         view: &View,
@@ -93,8 +95,9 @@ impl Searcher {
         Ok(named(request, name, files, false))
     }
 
-    /// The file that a name means, if the name is written like a file and no symbol has exactly this name.
-    /// Returns an error if neither a file nor a symbol has the name, because another symbol is not meant.
+    /// The file to which a name refers, if the name is written like the name of a file and no symbol has
+    /// exactly this name. Returns an error if neither a file nor a symbol has the name, because the name does
+    /// not refer to a symbol with a different name.
     pub(crate) async fn file_before_symbols(
         &self,
         view: &View,
@@ -133,7 +136,8 @@ impl Searcher {
         Err(with_symbols(error, similar))
     }
 
-    /// The error for a path that no file has, with similar paths. `retry` is the call for a similar path.
+    /// The error for a path that no file has. The error contains similar paths. `retry` builds the call that
+    /// is repeated with a similar path.
     pub(crate) async fn unknown_file(
         &self,
         view: &View,
@@ -160,7 +164,7 @@ impl Searcher {
         Ok(error)
     }
 
-    /// The paths of files with similar names, the most similar first.
+    /// The paths of files with similar names, most similar first.
     pub(crate) async fn similar_paths(
         &self,
         view: &View,
@@ -185,7 +189,7 @@ pub(crate) fn read_call(path: &str) -> NextCall {
     }
 }
 
-/// The best of the hits with its namesakes and its label. The hits are sorted by score.
+/// The best hit, with the other files of the same name, and with its label. The hits must be sorted by score.
 fn named(request: FileRequest<'_>, name: &str, mut hits: Vec<FileHit>, is_directory: bool) -> Option<NamedFile> {
     if let Some(near) = request.near_path {
         hits.sort_by_key(|hit| (std::cmp::Reverse(hit.score), path_distance(near, hit.path.as_str())));
@@ -216,7 +220,8 @@ fn reason(name: &str, score: u32) -> &'static str {
     }
 }
 
-/// Adds near names of symbols to the error for a path, and the call that reads the nearest one.
+/// Adds similar names of symbols to the error for a path, and the call that reads the symbol with the most
+/// similar name.
 fn with_symbols(mut error: QueryError, similar: Vec<String>) -> QueryError {
     if let (Some(best), true) = (similar.first(), error.next_calls.len() < MAX_CALLS) {
         error = error.next(NextCall {

@@ -9,7 +9,7 @@ use crate::prepared_query::PreparedQuery;
 use crate::target::result;
 use crate::{QueryError, Searcher};
 
-/// Maximum number of files of a page whose beginnings are shown.
+/// Maximum number of files on a page whose first lines are shown.
 const MAX_BEGINNINGS: usize = 10;
 /// Number of tokens that a file in a list of files needs in addition to its path and repository.
 const FILE_OVERHEAD_TOKENS: usize = 10;
@@ -18,12 +18,12 @@ const FILE_OVERHEAD_TOKENS: usize = 10;
 pub(crate) struct FilePage {
     pub(crate) files: Vec<FoundFile>,
     pub(crate) cut: Cut,
-    /// The tokens of the list.
+    /// Number of tokens of the list of files.
     pub(crate) num_tokens: usize,
 }
 
 impl FilePage {
-    /// The files from `offset`, at most `limit`, that fit into the tokens.
+    /// The files from position `offset` on: at most `limit` files, and only as many as fit into `max_tokens`.
     pub(crate) fn of(all: &FoundFiles, offset: usize, limit: usize, max_tokens: usize) -> Self {
         let mut files: Vec<FoundFile> = all.files.iter().skip(offset).take(limit).cloned().collect();
         let fitting = fit_files(&mut files, max_tokens);
@@ -37,7 +37,7 @@ impl FilePage {
     }
 }
 
-/// Cuts a list of files to the number of tokens.
+/// Truncates a list of files to the number of tokens.
 pub(crate) fn fit_files(files: &mut Vec<FoundFile>, max_tokens: usize) -> Fit {
     let cost =
         |file: &FoundFile| estimate_tokens(&file.path) + estimate_tokens(&file.repository) + FILE_OVERHEAD_TOKENS;
@@ -48,8 +48,8 @@ pub(crate) fn fit_files(files: &mut Vec<FoundFile>, max_tokens: usize) -> Fit {
 }
 
 impl Searcher {
-    /// The first chunks of the first files of a page, in the order of the files. Empty if only names are
-    /// wanted.
+    /// The first chunks of the first files of a page, in the order of the files. The result is empty if the
+    /// role of the files is `Names`.
     pub(crate) async fn beginnings_of_page(
         &self,
         query: &PreparedQuery,

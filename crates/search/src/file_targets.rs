@@ -14,16 +14,16 @@ use crate::question_names::{NameNote, QuestionNames};
 use crate::target::{FileSearch, Target, TargetType, Targeted};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
-/// Maximum number of files that are found. An answer reports if there are more.
+/// Maximum number of files that are found. If there are more files, the answer reports this fact.
 const MAX_FILES: usize = 10_000;
-/// Maximum number of files beside the results of a question that is the name of a file.
+/// If a question is the name of a file, the maximum number of files that are shown beside its results.
 const FILES_BESIDE_RESULTS: usize = 5;
 
 /// The files and directories with a name.
 struct Matches {
-    /// The best first. Of files with the same score, those near the context come first.
+    /// Best first. If several files have the same score, the files near the context come first.
     hits: Vec<FileHit>,
-    /// Whether the filter excludes files with this name.
+    /// Whether the filter excludes some files with this name.
     has_excluded: bool,
     /// Whether there are more files than `MAX_FILES`.
     is_cut: bool,
@@ -56,8 +56,8 @@ impl Searcher {
         Ok(Targeted { files: FoundFiles { files, role }, ranked: Some(Vec::new()), notes })
     }
 
-    /// The files of a question without a target type: all files if the question is a glob, otherwise the best
-    /// ones beside the results.
+    /// The files for a question without a target type. If the question is a glob, all matching files are the
+    /// results. Otherwise, the best matching files are shown beside the results.
     pub(crate) async fn files_of_question(
         &self,
         query: &mut PreparedQuery,
@@ -78,8 +78,8 @@ impl Searcher {
         self.files_beside_results(query, asked.kind, search).await
     }
 
-    /// The name of a file that is not written like a file, such as `makefile`: the question is one word, no
-    /// symbol has the name, and a file has exactly this base name.
+    /// The name of a file that does not look like a file name, such as `makefile`. The question must be one
+    /// word, no symbol may have this name, and a file must have exactly this base name.
     async fn file_without_usual_name(
         &self,
         query: &mut PreparedQuery,
@@ -97,12 +97,13 @@ impl Searcher {
         }
         let asked = FileNameQuery { name, kind: FileNameKind::FileName };
         query.parsed.file_name = Some(asked.clone());
-        // The name is not the name of a symbol, so other symbols are not meant.
+        // No symbol has this name, and the question does not refer to symbols with similar names.
         query.names = QuestionNames::default();
         Ok(Some(asked))
     }
 
-    /// The directories and files that a question names. The first chunks of the files become candidates.
+    /// The directories and files that a question names. The files are stored in the query, so that their
+    /// first chunks become candidates.
     async fn files_beside_results(
         &self,
         query: &mut PreparedQuery,
@@ -177,14 +178,14 @@ impl Searcher {
                     return Ok(found);
                 }
             }
-            // A question that is no glob may still be the name of a file.
+            // A question that is not a valid glob may still be the name of a file.
             Err(error) if is_glob && target.target_type != TargetType::Auto => return Err(error),
             Err(_) => {}
         }
         Ok(files(literal).await?)
     }
 
-    /// The error for a name that no file has, with similar names.
+    /// The error for a name that no file has. The error contains similar names.
     async fn no_file(
         &self,
         query: &PreparedQuery,
@@ -223,7 +224,7 @@ impl Searcher {
     }
 }
 
-/// The same matching without similar names.
+/// The same way of matching, but without similar names.
 fn without_similar(matching: FileMatch) -> FileMatch {
     match matching {
         FileMatch::Similar => FileMatch::Name,
@@ -233,7 +234,7 @@ fn without_similar(matching: FileMatch) -> FileMatch {
     }
 }
 
-/// Keeps the first hits, and returns the number of the others.
+/// Keeps the first `limit` hits, and returns the number of removed hits.
 fn cut_to(hits: &mut Vec<FileHit>, limit: usize) -> usize {
     // Similar names are not counted, because they do not match.
     let num_left = hits.iter().skip(limit).filter(|hit| hit.score > SIMILAR).count();

@@ -21,8 +21,8 @@ pub struct Fingerprint {
     pub repository: String,
     pub commit: String,
     pub kinds: Vec<KindDigest>,
-    /// Digest of the digests in `kinds`, without the commit. Two repositories with equal content have equal
-    /// digests, even if their histories differ.
+    /// Digest of the digests in `kinds`. It does not include the commit, so two repositories with equal
+    /// content have equal digests even if their histories differ.
     pub digest: Digest,
 }
 
@@ -64,8 +64,8 @@ impl Searcher {
         ])
     }
 
-    /// The digest of the sum of the term counts. The layers of the counts depend on the history of runs, but
-    /// the sum does not.
+    /// The digest of the total term counts. The division of the counts into layers depends on the history of
+    /// runs, but the totals do not.
     async fn terms(&self, known: &KnownRepository) -> Result<KindDigest, QueryError> {
         let tables = self.tables_of(known).await?;
         let sum = sum_of_counts(tables.iter().map(|table| &**table));

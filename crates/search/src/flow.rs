@@ -1,5 +1,5 @@
-//! Answers flow questions: finds a path in the graph from the hits, and shows its steps in order before the
-//! other hits.
+//! Answers flow questions: finds a path in the graph that starts at a hit, and shows the steps of the path in
+//! order before the other hits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,32 +16,33 @@ use crate::neighbours::{Extension, MAX_ADDED, MIN_CONFIDENCE_PERCENT, Source, ne
 use crate::sites::Site;
 use crate::{QueryError, Searcher};
 
-/// The edges that a flow follows. A reference may pass a function to code that calls it.
+/// The kinds of edges that a flow follows. References are included because a reference may pass a function to
+/// code that calls the function.
 const FOLLOWED_KINDS: [EdgeKind; 2] = [EdgeKind::Calls, EdgeKind::References];
 /// Number of best hits from which paths start.
 const NUM_STARTS: usize = 20;
 const MAX_EDGES: usize = 30;
 const MAX_NODES: usize = 2_000;
 
-/// The ends that a question states.
+/// The start and the end of a flow, as far as the question states them.
 struct AskedEnds {
     from: Option<AskedEnd>,
     to: Option<AskedEnd>,
 }
 
-/// One end of a flow.
+/// The start or the end of a flow.
 enum AskedEnd {
     /// The path of a file or directory, or the last parts of this path.
     Place(String),
-    /// The words of the end. A node belongs to the end if its name or the name of its file contains one of
-    /// these words. If the end is a module, the whole path of the file is compared.
+    /// The words that describe the start or the end. A node matches if its name or the name of its file
+    /// contains one of these words. If `is_module` is set, the whole path of the file is compared.
     Words { terms: BTreeSet<u32>, is_module: bool },
 }
 
-/// Words that may be beside the name of a module or directory.
+/// Words that may come before or after the name of a module or directory.
 const MODULE_WORDS: [&str; 8] =
     ["module", "package", "directory", "folder", "crate", "library", "namespace", "subsystem"];
-/// Words that may be beside the name of a definition or file.
+/// Words that may come before or after the name of a definition or file.
 const CODE_WORDS: [&str; 5] = ["file", "class", "function", "method", "interface"];
 
 impl AskedEnds {
@@ -50,7 +51,8 @@ impl AskedEnds {
         Self { from: end(flow.and_then(|flow| flow.from.as_ref())), to: end(flow.and_then(|flow| flow.to.as_ref())) }
     }
 
-    /// Whether a node with this name in this file belongs to the first end, and to the second end.
+    /// Whether a node with this name in this file matches the start of the flow, and whether it matches the
+    /// end.
     fn matches(&self, name: &str, path: &RepoPath) -> (bool, bool) {
         let is_at = |end: &Option<AskedEnd>| end.as_ref().is_some_and(|end| end.matches(name, path));
         (is_at(&self.from), is_at(&self.to))
@@ -85,8 +87,8 @@ impl AskedEnd {
     }
 }
 
-/// Whether a question asks how a whole module works. Documents describe modules, so they answer such a
-/// question. All other flow questions are answered with a path.
+/// Whether a question asks how a whole module works. Documents describe modules, so this question is answered
+/// with documents. All other flow questions are answered with a path.
 pub(crate) fn is_about_module(flow: &FlowAsked) -> bool {
     let is_module = |word: &str| MODULE_WORDS.contains(&word.to_lowercase().as_str());
     let has_end = flow.from.is_some() || flow.to.is_some();
@@ -107,8 +109,8 @@ fn term_set(text: &str) -> BTreeSet<u32> {
 }
 
 impl Searcher {
-    /// Follows the graph from the best hits, puts the best path first, and adds neighbours of the hits. One
-    /// call looks up the steps and the neighbours, and one call reads them.
+    /// Follows the graph from the best hits, puts the steps of the best path first, and adds neighbours of
+    /// the hits. One call looks up the steps and the neighbours, and one call reads them.
     pub(crate) async fn with_path(
         &self,
         extension: Extension<'_>,
@@ -167,7 +169,7 @@ fn located(
             StepPlace::Hit(index) => Some((hits[index].chunk.repository, hits[index].chunk.key)),
             StepPlace::Node(_) => ids.next().flatten(),
         };
-        // Two steps may be in one chunk.
+        // A chunk is listed only once, although it may contain several steps.
         if let Some(id) = id.filter(|id| located.iter().all(|(known, _)| known != id)) {
             located.push((id, step.via));
         }
@@ -188,7 +190,7 @@ fn shown_steps(
 
 const NO_PATH: &str = "No path through the graph connects the results; they are in the order of relevance.";
 
-/// A node of the path.
+/// A step of the path.
 struct PathStep {
     place: StepPlace,
     /// The edge that leads to the node. `None` for the first node.

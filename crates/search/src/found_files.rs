@@ -15,22 +15,23 @@ pub struct FoundFile {
     pub(crate) hit: FileHit,
 }
 
-/// The files of a search, the best first.
+/// The files of a search, best first.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct FoundFiles {
     pub(crate) files: Vec<FoundFile>,
     pub(crate) role: FileRole,
 }
 
-/// What the files are for the answer.
+/// The role of the files in the answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum FileRole {
-    /// They are shown beside the results.
+    /// The files are shown beside the results.
     #[default]
     BesideResults,
-    /// They are the results: the pages of the answer divide them. Their first lines are shown too.
+    /// The files are the results, so the pages of the answer are pages of files. The first lines of the files
+    /// are shown too.
     WithBeginnings,
-    /// They are the results, without their texts.
+    /// The files are the results. Only their names are shown.
     Names,
 }
 

@@ -11,10 +11,10 @@ use crate::relation_target::MAX_DEFINITIONS;
 use crate::repositories::{KnownRepository, name_of};
 use crate::{QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp, Substitution};
 
-/// An edge in the form that answers show, with the place of the reference.
+/// An edge in the form in which answers show it, with the place of the reference.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GraphEdge {
-    /// The position of the requested node in the list of these nodes.
+    /// The index, in `GraphAnswer::about`, of the node with the requested name.
     pub about: usize,
     pub kind: EdgeKind,
     /// True if the edge starts at the requested node.
@@ -70,7 +70,8 @@ pub struct SampledEdge {
     pub target: NodeRecord,
 }
 
-/// Number of lists of edges that are read at the same time, because each read waits for the graph store.
+/// Number of lists of edges that are read at the same time. They are read at the same time because each read
+/// waits for the graph store.
 const READS_AT_ONCE: usize = 4;
 
 impl Searcher {
@@ -180,8 +181,8 @@ impl Searcher {
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, repositories).await?;
         let scope = self.scope_of(&selected);
-        // The sample consists of the edges with the smallest hashes of seed and key. So the sample is uniform
-        // and does not depend on the order of the store.
+        // The sample consists of the edges with the smallest hashes of seed and key. Therefore the sample is
+        // uniform and does not depend on the order in which the store returns edges.
         let mut drawn: std::collections::BTreeMap<cairn_domain::Key128, EdgeRecord> = std::collections::BTreeMap::new();
         for known in &selected {
             let mut from = Some(0);

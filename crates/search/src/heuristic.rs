@@ -1,7 +1,8 @@
-//! Finds definitions of names that are not symbols in the index, with regular expressions over texts.
+//! If a name is not a symbol in the index, finds its definition with regular expressions in the texts of
+//! chunks.
 //!
-//! Such definitions are in languages without a parser, in code that macros generate, or in damaged files. The
-//! result may be wrong, so answers that use it contain a warning.
+//! Names are missing from the index if they are defined in languages without a parser, in code that macros
+//! generate, or in damaged files. The result may be wrong, so answers that use it contain a warning.
 
 use cairn_domain::{ChunkRecord, LineSpan, NodeKey, Scope, SymbolEntry, SymbolKind, View};
 use cairn_ports::{ChunkFilter, NameMatch, SymbolHit};
@@ -16,7 +17,7 @@ use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// Maximum number of chunks whose texts are searched.
 const MAX_CHUNKS: usize = 40;
-/// The score of a definition that a regular expression finds, in thousandths.
+/// The score, in thousandths, of a definition that was found by a regular expression.
 const SCORE: u32 = 500;
 const WARNING: &str = "found by a regular expression in the text; may be incomplete or wrong";
 
@@ -29,7 +30,7 @@ const KEYWORDS: &str = "def|defp|defmodule|defmacro|fn|func|fun|function|sub|pro
 #[derive(Clone, Debug)]
 pub(crate) struct HeuristicDefinition {
     pub(crate) chunk: ChunkRecord,
-    /// The line of the name, from 1.
+    /// The number of the line that contains the name. The first line of a file is line 1.
     pub(crate) line: u32,
     pub(crate) substitution: Substitution,
 }
@@ -40,7 +41,7 @@ impl HeuristicDefinition {
         LineSpan::new(self.line, self.chunk.span.end.max(self.line))
     }
 
-    /// The line as the first result of a search.
+    /// The line in the form of a result that comes first.
     pub(crate) fn leading(&self) -> Leading {
         let ChunkRecord { repository, path, language, module_path, is_test, .. } = &self.chunk;
         let symbol = SymbolEntry {
@@ -68,7 +69,8 @@ impl HeuristicDefinition {
         NamedPlace { repository, path: self.chunk.path.to_string(), line: self.line }
     }
 
-    /// The error for a question about relations of the definition, which the graph does not contain.
+    /// The error for a question about the relations of the definition. The graph does not contain the
+    /// definition.
     pub(crate) fn not_in_graph(&self, selected: &[KnownRepository]) -> QueryError {
         let NamedPlace { repository, path, line } = self.place(selected);
         let name = &self.substitution.requested;
@@ -84,8 +86,8 @@ impl HeuristicDefinition {
 }
 
 impl Searcher {
-    /// A line that looks like the definition of the name, in the chunks that contain its words and, if the
-    /// request has a path, are in this file.
+    /// A line that looks like the definition of the name. The line is searched for in chunks that contain
+    /// words of the name and, if the request has a path, are in this file.
     pub(crate) async fn heuristic_definition(
         &self,
         view: &View,
@@ -123,7 +125,7 @@ impl Searcher {
     }
 }
 
-/// The globs that match a file with this path, or with a path that ends with it.
+/// The globs that match a file whose path is `path` or ends with `path`.
 fn globs_of(path: &str) -> Vec<String> {
     let mut literal = String::new();
     for letter in path.trim_start_matches("./").chars() {
@@ -142,7 +144,8 @@ struct DefinitionPattern {
 }
 
 impl DefinitionPattern {
-    /// `None` for a name that is not one word of letters, digits and `_`.
+    /// `None` if the last part of the name is not one word of letters, digits, `_`, `$` and `-`, or contains
+    /// no letter.
     fn of(name: &str) -> Option<Self> {
         let last = name.trim().trim_end_matches("()").rsplit(['.', ':', '#', '>']).next()?;
         let is_word = |character: char| character.is_alphanumeric() || matches!(character, '_' | '$' | '-');

@@ -1,4 +1,4 @@
-//! Reports which paths are in the index, which paths are not, and why.
+//! Reports which paths are in the index, and why other paths are not.
 
 use std::collections::BTreeMap;
 
@@ -21,11 +21,11 @@ pub struct Coverage {
 pub struct Why {
     pub repository: String,
     pub path: String,
-    /// `indexed`, `skipped(binary)` …
+    /// The outcome: `indexed`, `skipped(binary)` …
     pub outcome: String,
     /// The outcome as a sentence that users can read.
     pub explanation: String,
-    /// The time at which the path got its current content according to the history, in seconds since 1970.
+    /// The time, in seconds since 1970, at which the file got its current content according to the history.
     pub changed_at: Option<i64>,
     pub stamps: Vec<Stamp>,
 }

@@ -1,4 +1,4 @@
-//! Definitions that come before all other results of a search, because the question is their name.
+//! Definitions that come before all other results of a search, because the question consists of their name.
 
 use cairn_domain::ChunkRecord;
 use cairn_ports::{NameMatch, ResolvedSymbol, SymbolHit};
@@ -17,10 +17,10 @@ pub struct NamedPlace {
 /// A definition that comes before all other results.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Leading {
-    /// The symbol has a chunk.
+    /// The symbol, which always has a chunk.
     pub(crate) hit: SymbolHit,
     pub(crate) matched: MatchedName,
-    /// The chunk, if the index does not contain it.
+    /// The chunk. `None` if the index contains the chunk.
     pub(crate) chunk: Option<ChunkRecord>,
 }
 

@@ -1,6 +1,6 @@
-//! Answers questions through ports: search, reading of code, the graph, and the inventory.
+//! Answers questions about code, the graph and the inventory. All data is read through ports.
 //!
-//! The crate depends on no back end and on no transport. Every question reads one view and passes this view
+//! The crate does not depend on a back end or a transport. Every question reads one view and passes this view
 //! and its scope to every store.
 
 mod abbreviations;
@@ -119,20 +119,20 @@ pub struct Searcher {
     pub changed: Option<Arc<dyn ChangedFiles>>,
     /// Reads the heads of sources. `None` if no source is on this machine.
     pub heads: Option<Arc<dyn Heads>>,
-    /// The source packs that were read last. All questions share them.
+    /// The source packs that were read last. All questions share these packs.
     pub packs: Arc<SourcePacks>,
     pub embedder: Arc<dyn Embedder>,
     pub clock: Arc<dyn Clock>,
-    /// The key that encrypts and authenticates cursors. An encrypted cursor reveals nothing. Altered cursors
-    /// and cursors of other callers are detected.
+    /// The key that encrypts and authenticates cursors. The contents of a cursor cannot be read without the
+    /// key, and altered cursors and cursors of other callers are refused.
     pub cursor_key: CursorKey,
-    /// The parts of the ranking that are used.
+    /// The parts of the ranking that are switched on.
     pub signals: Signals,
-    /// The cached term counts. Searchers of one process share them.
+    /// The cached term counts. All searchers of one process share the counts.
     pub term_tables: Arc<TermTables>,
-    /// The hits of the last questions. Searchers of one process share them.
+    /// The hits of the most recent questions. All searchers of one process share the hits.
     pub answers: Arc<AnswerCache>,
-    /// The cached members of patterns. Searchers of one process share them.
+    /// The cached members of patterns. All searchers of one process share the members.
     pub pattern_members: Arc<PatternMembers>,
     /// The cached places of chunks in files. Searchers of one process share them.
     pub file_places: Arc<FilePlaces>,
@@ -185,12 +185,13 @@ impl Searcher {
         }
     }
 
-    /// The same searcher with the operator's synonyms: words, each with the words that may replace it.
+    /// The same searcher with the operator's synonyms: each entry is a word and the words that may replace
+    /// it.
     #[must_use]
     pub fn with_synonyms(self, synonyms: &[(String, Vec<String>)]) -> Self {
         let entry =
             |(word, synonyms): &(String, Vec<String>)| SynonymEntry { word: word.clone(), synonyms: synonyms.clone() };
-        // The cached hits were found with other synonyms.
+        // The cache is emptied, because the cached hits were found with other synonyms.
         Self { synonyms: Arc::new(synonyms.iter().map(entry).collect()), answers: Arc::default(), ..self }
     }
 }

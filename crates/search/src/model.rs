@@ -1,11 +1,12 @@
-//! Repositories whose vectors another embedding model made. Vectors of two models are never compared.
+//! Excludes repositories whose vectors were made by a different embedding model. Vectors of two models are
+//! never compared.
 
 use crate::repositories::KnownRepository;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 impl Searcher {
-    /// The repositories that a search by vectors can read, and notes about those that are left out. Fails if
-    /// another model made the vectors of all of them.
+    /// The repositories that a search by vectors can read, and notes about the repositories that are left
+    /// out. Fails if the vectors of every published repository were made by a different model.
     pub(crate) fn with_this_model(
         &self,
         selected: Vec<KnownRepository>,

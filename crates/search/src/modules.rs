@@ -1,8 +1,8 @@
 //! Lists the modules of a repository as a tree.
 //!
 //! A module is a folder with code, with a document that describes it, or with a package manifest. Searches
-//! can filter by the name of a module. Its description is the first paragraph of its document, or of the file
-//! of code that documents it.
+//! can filter by the name of a module. The description of a module is the first paragraph of its document, or
+//! of the documentation in one of its code files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +15,8 @@ use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Stamp};
 
 /// Stems of documents that describe a module, in lower case, best first.
 const DOCUMENTS: [&str; 5] = ["agents", "readme", "claude", "overview", "architecture"];
-/// Stems of files of code that document their module, best first. A file with the name of its folder comes
-/// after them.
+/// Stems of code files that document their module, best first. A file with the name of its folder comes after
+/// these stems.
 const CODE: [&str; 7] = ["__init__", "doc", "package-info", "lib", "mod", "index", "main"];
 
 /// The modules to list.
@@ -31,19 +31,19 @@ pub struct ModulesRequest {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Module {
-    /// `fisio.imports`; empty for the root.
+    /// The name, for example `fisio.imports`; empty for the root.
     pub name: String,
     /// The folder. `None` if no folder has exactly this name.
     pub directory: Option<String>,
-    /// `None` before `describe` is called, and if no file describes the module.
+    /// The description. `None` before `describe` is called, or if no file describes the module.
     pub description: Option<String>,
     /// Number of indexed files in the module, including all modules in it.
     pub num_files: u64,
-    /// The files by language.
+    /// The number of these files for each language.
     pub languages: BTreeMap<String, u64>,
-    /// The nodes whose text describes the module, best first.
+    /// The files that describe the module, each with its rank, best first.
     describing: BTreeSet<(usize, RepoPath)>,
-    /// The folders with this name.
+    /// The folders whose module has this name.
     directories: BTreeSet<String>,
 }
 
@@ -146,7 +146,7 @@ fn module_name(entry: &ManifestEntry) -> String {
     folder_module(entry.language.as_deref().unwrap_or_default(), entry.path.directory())
 }
 
-/// `a.b.c`, `a.b`, `a` and the root.
+/// For `a.b.c`: the names `a.b.c`, `a.b`, `a` and the root.
 fn self_and_ancestors(name: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(name), |name| (!name.is_empty()).then(|| name.rsplit_once('.').map_or("", |(up, _)| up)))
 }
@@ -171,7 +171,7 @@ fn empty(name: &str) -> Module {
     }
 }
 
-/// The rank of a file among the files that describe their module, from 0. `None` if the file describes no
+/// The zero-based rank of a file among the files that describe their module. `None` if the file describes no
 /// module.
 fn describing_rank(path: &RepoPath, is_code: bool) -> Option<usize> {
     let stem = path.stem().to_lowercase();

@@ -28,9 +28,10 @@ pub(crate) struct NamedNode {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct NamedCode {
     pub(crate) nodes: Vec<NamedNode>,
-    /// The directory or module whose files the nodes are. Edges between these files are not shown.
+    /// The directory or module whose files the nodes are. Edges between the files of the group are not shown.
     pub(crate) group: Option<NamedGroup>,
-    /// A sentence that is set if the name was read as the name of something other than a definition.
+    /// A sentence for the answer. Set if the name was not resolved to a definition, but to something else,
+    /// such as a file.
     pub(crate) note: Option<String>,
 }
 
@@ -46,19 +47,19 @@ pub(crate) struct NamedGroup {
 
 /// A name that nothing has.
 pub(crate) struct Absent {
-    /// The near names. The list is empty if there are none.
+    /// Nothing has the name. The list contains near names, if there are any.
     pub(crate) similar: Vec<String>,
     /// Definitions of a near name that the question may not mean, or the error for the absent definition.
     pub(crate) definitions: Result<Resolved, QueryError>,
 }
 
-/// The result of the resolution.
+/// The result of resolving a name.
 pub(crate) enum NamedAs {
-    /// Definitions with the name or a near name.
+    /// Definitions whose name is equal or near to the requested name.
     Definitions(Resolved),
-    /// A definition in a file that changed after it was indexed. The graph does not contain it.
+    /// A definition in a file that changed after it was indexed. The graph does not contain the definition.
     Changed(Box<ChangedDefinition>),
-    /// A line that looks like a definition. The graph does not contain it.
+    /// A line that looks like a definition. The graph does not contain the definition.
     Line(Box<HeuristicDefinition>),
     Place(NamedCode),
     Absent(Box<Absent>),
@@ -139,8 +140,8 @@ impl NamedCode {
 }
 
 impl Searcher {
-    /// Resolves a name of a relationship question or of `analyze_relationship`. A thing with exactly the
-    /// name, or with the name in another style, comes before a definition with a near name.
+    /// Resolves a name of a relationship question or of `analyze_relationship`. Code with exactly this name,
+    /// or with the name in a different style, comes before a definition with a near name.
     pub(crate) async fn named_code(
         &self,
         view: &View,
@@ -173,7 +174,8 @@ impl Searcher {
         }
         let is_no_symbol = asked.kind.is_some_and(|kind| kind != NamedKind::Symbol) || is_written_like_a_file(name);
         match definitions {
-            // A definition with a near name is no module, file or package.
+            // The question asks for a module, file or package, so a definition with a near name is only
+            // suggested.
             Some(NamedAs::Definitions(near)) if is_no_symbol => {
                 let similar = near.definitions.first().map(|hit| hit.symbol.qualified_name.clone());
                 let similar = similar.into_iter().collect();
@@ -211,8 +213,8 @@ impl Searcher {
     }
 }
 
-/// Whether a near name is similar enough to the requested name. A phrase may also be a description, so a name
-/// must be very similar to it.
+/// Whether a near name is similar enough to the requested name. A phrase may be a description instead of a
+/// name, so a near name is used only if it is very similar to the phrase.
 fn is_meant(resolved: &Resolved, name: &str) -> bool {
     let score = resolved.definitions.first().map_or(0, |best| best.score);
     resolved.is_same_name() || !name.contains(char::is_whitespace) || score >= MIN_LEADING_SCORE

@@ -1,6 +1,6 @@
 //! Finds the files, directories, modules and packages that have a requested name.
 //!
-//! A directory or module is represented by its files, because the edges of imports lead to files.
+//! A directory or module is represented by its files, because the target of an import edge is a file.
 
 use std::collections::BTreeSet;
 
@@ -13,13 +13,14 @@ use crate::named_code::{NamedCode, NamedGroup, NamedNode};
 use crate::repositories::KnownRepository;
 use crate::{QueryError, Searcher};
 
-/// Maximum number of files with one name.
+/// Maximum number of files with the requested name that are used.
 const MAX_FILES: usize = 8;
-/// Maximum number of files and directories among which the exact names are chosen.
+/// Maximum number of files and directories that are read; those with exactly the requested name are chosen
+/// from them.
 const MAX_FOUND: usize = 200;
-/// Maximum number of directories with one name.
+/// Maximum number of directories with the requested name that are used.
 const MAX_DIRECTORIES: usize = 4;
-/// Maximum number of files of one directory or module.
+/// Maximum number of files of a directory or module that are used.
 const MAX_FILES_OF_GROUP: usize = 500;
 /// Parts of a qualified name that refer to the place where the name is used.
 const RELATIVE: [&str; 4] = ["crate", "self", "super", "."];
@@ -93,8 +94,8 @@ impl Searcher {
         Ok(NamedCode { nodes, group, note: None })
     }
 
-    /// The files of the modules with the name. In the settings of a repository, a module may have another
-    /// name than its directory.
+    /// The files of the modules with the name. The settings of a repository may give a module a name that
+    /// differs from its directory.
     pub(crate) async fn modules_called(
         &self,
         view: &View,
@@ -116,7 +117,7 @@ impl Searcher {
         Ok((!nodes.is_empty()).then_some(NamedCode { nodes, group, note: None }))
     }
 
-    /// The packages with the name on which the repositories depend.
+    /// The packages with this name on which the repositories depend.
     pub(crate) async fn packages_called(
         &self,
         view: &View,
@@ -150,7 +151,7 @@ impl Searcher {
         Ok(Some(NamedCode { nodes: nodes.map(node).collect(), group: None, note }))
     }
 
-    /// The nodes at the ends of the edges of one kind that start at these nodes.
+    /// The target nodes of the edges of one kind that start at these nodes.
     async fn reached_over(
         &self,
         view: &View,
@@ -187,7 +188,7 @@ fn read_as(name: &str, kind: &str, used: &str) -> String {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Grade {
     Exact,
-    /// In another case or style.
+    /// Equal apart from case and style.
     Style,
 }
 
@@ -202,8 +203,8 @@ fn as_path(name: &str) -> String {
     parts.join("/")
 }
 
-/// States how exactly the name equals the path of a file or its last parts. The name may omit the file
-/// extension.
+/// States how exactly the name equals the path of a file, or the last parts of the path. The name may omit
+/// the file extension.
 fn grade(asked: &str, path: &str) -> Option<Grade> {
     let stem = match path.rsplit_once('/') {
         Some((directory, base)) => format!("{directory}/{}", without_ending(base)),
@@ -216,7 +217,7 @@ fn without_ending(base: &str) -> &str {
     base.rsplit_once('.').map_or(base, |(stem, _)| if stem.is_empty() { base } else { stem })
 }
 
-/// States how exactly the name equals the path or its last parts.
+/// States how exactly the name equals the path, or the last parts of the path.
 fn directory_grade(asked: &str, path: &str) -> Option<Grade> {
     let num_parts = asked.split('/').count();
     let parts: Vec<&str> = path.split('/').collect();
@@ -231,11 +232,11 @@ fn directory_grade(asked: &str, path: &str) -> Option<Grade> {
 /// States how exactly a requested name equals the name of a package.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum PackageGrade {
-    /// The whole name is equal, apart from upper and lower case and the style.
+    /// The whole name is equal, apart from case and style.
     Name,
     /// A part of the name is equal: the artifact of `group:artifact`, or a folder of a path.
     Part,
-    /// A word of a part is equal, as in `go-redis`, or the name after `py`.
+    /// A word of the name is equal, as `redis` in `go-redis`, or the name after the prefix `py`.
     Word,
 }
 

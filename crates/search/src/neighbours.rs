@@ -1,4 +1,4 @@
-//! Adds code to the hits of a question. The graph relates this code to the best hits.
+//! Adds code to the hits of a question that is related to the best hits in the graph.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,22 +14,23 @@ use crate::prepared_query::PreparedQuery;
 use crate::sites::Site;
 use crate::{QueryError, Searcher};
 
-/// The edges over which hits are extended.
+/// The kinds of edges that lead from hits to added neighbours.
 pub(crate) const EXPANDED_KINDS: [EdgeKind; 4] =
     [EdgeKind::Calls, EdgeKind::Extends, EdgeKind::Implements, EdgeKind::Imports];
 /// Number of best hits whose neighbours are added.
 const NUM_SOURCES: usize = 5;
-/// Maximum number of added hits. More added hits would displace hits that match the question.
+/// Maximum number of added hits. With a larger maximum, added hits would displace hits that match the
+/// question.
 pub(crate) const MAX_ADDED: usize = 3;
 /// Maximum number of neighbours whose chunks are looked up.
 const MAX_LOOKED_UP: usize = 20;
-/// Edges with less confidence are ignored. They are mostly wrong, because the reference has many possible
+/// Edges with a lower confidence are ignored. Most of them are wrong, because the reference has many possible
 /// targets.
 pub(crate) const MIN_CONFIDENCE_PERCENT: u8 = 20;
 const MAX_EDGES: usize = 30;
 const MAX_NEIGHBOURS: usize = 150;
 
-/// A hit from which the graph is followed.
+/// A hit from which the edges of the graph are followed.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub(crate) score: u64,
@@ -37,7 +38,7 @@ pub(crate) struct Source {
     pub(crate) path: RepoPath,
 }
 
-/// The nodes of those best hits that contain the code of a symbol.
+/// The nodes of the symbols whose code the first `max` hits contain, each with its hit.
 pub(crate) fn sources(hits: &[RankedHit], max: usize) -> BTreeMap<NodeKey, Source> {
     let mut sources: BTreeMap<NodeKey, Source> = BTreeMap::new();
     for hit in hits.iter().take(max) {
@@ -97,7 +98,7 @@ pub(crate) fn sites(reached: &[&Reached]) -> Vec<Site> {
 }
 
 impl Searcher {
-    /// Adds the neighbours of the best hits, over one edge.
+    /// Adds the nodes that one edge connects with the best hits.
     pub(crate) async fn with_neighbours(
         &self,
         extension: Extension<'_>,

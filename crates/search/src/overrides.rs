@@ -1,8 +1,8 @@
 //! Finds the methods that override a method, and the methods that it overrides.
 //!
-//! The graph has edges between types, not between their methods. So the search follows the edges to the types
-//! that extend or implement the owner of the method. The methods of these types with the same name are the
-//! answer.
+//! The graph has edges between types, not between their methods. Therefore the search follows the edges from
+//! the owner of the method to its subtypes or supertypes. The answer consists of the methods of these types
+//! that have the same name.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +18,11 @@ use crate::prepared_query::PreparedQuery;
 use crate::related_notes::MAX_RELATED;
 use crate::{QueryError, Searcher};
 
-/// Maximum number of types with the name of an owner.
+/// Maximum number of types with the name of an owner that are read.
 const MAX_OWNERS: usize = 100;
-/// Maximum number of related types.
+/// Maximum number of related types that are followed.
 const MAX_TYPES: usize = 500;
-/// Maximum number of methods with one name.
+/// Maximum number of methods with the requested name that are read.
 const MAX_METHODS: usize = 5_000;
 
 /// A method, and the name of the type that contains it.
@@ -41,7 +41,8 @@ impl Method {
 }
 
 impl Searcher {
-    /// The overriding or overridden methods, nearest types first. `None` if no definition is a method.
+    /// The overriding or overridden methods. Methods of the nearest types come first. `None` if no definition
+    /// of the name is a method.
     pub(crate) async fn overriding(
         &self,
         query: &PreparedQuery,
@@ -106,7 +107,7 @@ impl Searcher {
                 .iter()
                 .filter(|hit| hit.symbol.kind.is_container() && hit.symbol.path == method.symbol.path)
                 .collect();
-            // In some languages, a method may be in another file than its type.
+            // In some languages, a method may be in a different file than its type.
             let shown = if in_one_file.is_empty() { found.iter().collect() } else { in_one_file };
             owners.extend(shown.into_iter().map(|hit| (hit.symbol.node, hit.symbol.clone())));
         }

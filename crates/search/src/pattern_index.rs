@@ -1,4 +1,4 @@
-//! Reads the index of patterns, which pattern questions read first.
+//! Finds the patterns in the index that match a pattern question.
 
 use cairn_domain::{ChunkKind, ChunkRecord, Scope, View};
 use cairn_ports::{ChunkFilter, ListsRequest};
@@ -11,18 +11,18 @@ use crate::{QueryError, Searcher};
 
 /// Maximum number of patterns that are read.
 const MAX_PATTERNS: usize = 100;
-/// Words with fewer characters are not compounds.
+/// A word with fewer characters is not treated as a compound.
 const MIN_COMPOUND: usize = 8;
-/// The second part of a compound has more characters than this number.
+/// The second part of a compound must have more characters than this number.
 const MIN_END: usize = 4;
-/// Maximum number of words that are split into parts.
+/// Maximum number of words of a question that are split into parts.
 const MAX_COMPOUNDS: usize = 2;
 /// Maximum number of patterns that come before other results.
 const MAX_LEADING: usize = 5;
 
 impl Searcher {
-    /// The chunks of the patterns that share a term with the question or with the end of one of its words,
-    /// best first. The list is empty if the filter excludes patterns.
+    /// The chunks of the patterns that share a term with the question, or with the end of a word of the
+    /// question, best first. The list is empty if the filter excludes patterns.
     pub(crate) async fn pattern_chunks(
         &self,
         view: &View,

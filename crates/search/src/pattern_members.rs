@@ -1,7 +1,7 @@
-//! The patterns that code follows.
+//! Finds the patterns that code follows.
 //!
-//! The members of the patterns of a generation never change. So they are read once for each generation, and
-//! cached. A question reads only the repositories of its results.
+//! The members of the patterns of a generation never change, so they are read once for each generation and
+//! cached. A question reads the members only for the repositories of its results.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,8 +15,8 @@ use crate::{QueryError, Searcher};
 /// Maximum number of members in the cache.
 const MAX_CACHED: usize = 1_000_000;
 
-/// A cache of the members of patterns, by the key of the manifest of the generation. All questions of a
-/// process share it.
+/// A cache of the members of patterns. Its key is the key of the generation's manifest. All questions of a
+/// process share the cache.
 pub struct PatternMembers(Mutex<Recent<String, Arc<Members>>>);
 
 impl Default for PatternMembers {
@@ -46,7 +46,7 @@ impl Members {
         self.by_path.values().map(Vec::len).sum()
     }
 
-    /// The pattern of the smallest member that shares lines with the span.
+    /// The pattern of the smallest member that overlaps the span.
     pub(crate) fn followed_at(&self, path: &RepoPath, span: LineSpan) -> Option<&str> {
         let shares = |member: LineSpan| member.start <= span.end && span.start <= member.end;
         let members = self.by_path.get(path)?.iter().filter(|(member, _)| shares(*member));

@@ -8,13 +8,13 @@ use crate::{QueryError, RepositorySelection, Searcher, Stamp};
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct PatternAnswer {
-    /// Each pattern, with the name of its repository. Patterns with the most members come first.
+    /// Each pattern with the name of its repository, sorted by number of members, highest first.
     pub patterns: Vec<(String, PatternRecord)>,
     pub stamps: Vec<Stamp>,
 }
 
 impl Searcher {
-    /// The patterns of the repositories. If `name` is set, only the patterns whose names contain it,
+    /// The patterns of the repositories. If `name` is set, only the patterns whose names contain `name`,
     /// regardless of case.
     pub async fn patterns(
         &self,

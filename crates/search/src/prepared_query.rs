@@ -27,22 +27,22 @@ pub(crate) struct PreparedQuery {
     pub(crate) words: QueryWords,
     /// The kinds of chunks that the question requests.
     pub(crate) subjects: Subjects,
-    /// The rarity of the terms in the searched repositories.
+    /// The frequencies of the terms in the searched repositories.
     pub(crate) frequencies: ScopeFrequencies,
     /// The keywords that each searched repository contains.
     pub(crate) of_repositories: RepositoryWords,
-    /// Sorted by term.
+    /// The terms with their weights, sorted by term.
     pub(crate) terms: Vec<(u32, u32)>,
     /// The sum of the weights of the question's own terms.
     pub(crate) sum_of_weights: i64,
-    /// None if the question looks for a name or a file, which needs no vector.
+    /// `None` if the question asks for a name or a file, because no vector is needed for it.
     pub(crate) vector: Option<DenseVector>,
-    /// The names in the question that are not exactly the name of a symbol. The names are resolved after the
-    /// preparation, because resolving needs the scope.
+    /// The resolved names in the question. They are resolved after the preparation, because resolving needs
+    /// the scope.
     pub(crate) names: QuestionNames,
     /// A file near the wanted code.
     pub(crate) near_path: Option<String>,
-    /// The files that the question names, the best first.
+    /// The files that the question names, best first.
     pub(crate) named_files: Vec<FileHit>,
     /// The patterns that a pattern question names, best first, without their texts.
     pub(crate) patterns: Vec<ChunkRecord>,
@@ -141,7 +141,7 @@ impl Searcher {
     }
 }
 
-/// The fields of a prepared question that need no embedding.
+/// The fields of a prepared question that do not depend on an embedding.
 struct WeightedWords {
     words: QueryWords,
     subjects: Subjects,
@@ -173,8 +173,8 @@ impl WeightedWords {
     }
 }
 
-/// The best synonyms of the keywords, because code often uses another word for the same thing. For a flow
-/// question, the result is empty: a flow is found by its steps, and synonyms would add steps of other flows.
+/// The best synonyms of the keywords. They are needed because code often uses a different word for the same
+/// thing. For a flow question, the result is empty, because synonyms would add steps of other flows.
 fn synonyms(parsed: &ParsedQuery, table: Synonyms<'_>, signals: Signals) -> String {
     if parsed.query_type == QueryType::Flow || !signals.has(Signal::Synonyms) {
         return String::new();

@@ -15,39 +15,40 @@ use crate::repositories::KnownRepository;
 use crate::resolve::{MIN_LEADING_SCORE, MatchedName, NameRequest, Resolved, Substitution};
 use crate::{QueryError, QueryErrorCode, Searcher};
 
-/// Maximum number of names of a question that are resolved.
+/// Maximum number of names in a question that are resolved.
 const MAX_NAMES: usize = 3;
 /// Maximum number of definitions of a near name that become candidates.
 const MAX_NEAR: usize = 5;
 /// Number of tokens of a note in addition to its names.
 const NOTE_TOKENS: usize = 30;
 
-/// A name in a question that is not exactly the name of a symbol.
+/// A note about a name in a question that is not exactly the name of a symbol or the path of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NameNote {
     pub requested: String,
     /// Whether the name is the name of a file.
     pub is_file: bool,
-    /// The name that was used instead. `None` if the name is absent.
+    /// The name that was used instead. `None` if no other name was used.
     pub substitution: Option<Substitution>,
-    /// Near names, if the name is absent.
+    /// Near names, if no other name was used.
     pub similar: Vec<String>,
     /// The place of the definition, if the index does not contain it as a symbol.
     pub place: Option<NamedPlace>,
 }
 
-/// The names of a question that no symbol has exactly.
+/// The results of resolving the names in a question.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct QuestionNames {
     pub(crate) notes: Vec<NameNote>,
-    /// Definitions of near names, the best first.
+    /// Definitions of near names, best first.
     pub(crate) near: Vec<Leading>,
-    /// The definitions of the nearest names, if the whole question is a wrongly written name, and of the name
-    /// in its file, if the question is a path and a name. They come before all other results.
+    /// The definitions that come before all other results. If the whole question is a misspelled name, they
+    /// are the definitions of the nearest names. If the question consists of a path and a name, they are the
+    /// definitions of the name in this file.
     pub(crate) leading: Vec<Leading>,
-    /// Whether a symbol has one of the names, in any case or style.
+    /// Whether a symbol has one of the names, apart from case and style.
     pub(crate) has_exact: bool,
-    /// The nodes of the name in a relationship question.
+    /// The nodes of the first name in a relationship question.
     pub(crate) related: NamedCode,
     /// The nodes of the second name, for example `B` in "does A call B".
     pub(crate) other: NamedCode,
@@ -56,7 +57,7 @@ pub(crate) struct QuestionNames {
 }
 
 impl QuestionNames {
-    /// Notes that another name was used.
+    /// Adds a note that a different name was used.
     pub(crate) fn note_used(&mut self, used: Substitution, place: Option<NamedPlace>) {
         let (requested, similar) = (used.requested.clone(), Vec::new());
         self.notes.push(NameNote { requested, is_file: false, substitution: Some(used), similar, place });
@@ -116,7 +117,7 @@ impl Searcher {
         Ok(found)
     }
 
-    /// The note about the name of a file in a question. `None` if a file has exactly this path.
+    /// The note about the name of a file in a question. `None` if the name is exactly the path of a file.
     async fn note_of_file(&self, view: &View, scope: &Scope, name: &str) -> Result<Option<NameNote>, QueryError> {
         let file = self.resolve_file(view, scope, FileRequest::new(name, None)).await?;
         let similar = match file {
@@ -136,7 +137,8 @@ impl Searcher {
         Ok(best.first().is_some_and(|best| best.score == SAME_PATH))
     }
 
-    /// Resolves a name of a relationship question, and notes the differences from the requested name.
+    /// Resolves a name in a relationship question. If the used name differs from the requested name, adds a
+    /// note.
     async fn named_in(
         &self,
         view: &View,
@@ -184,14 +186,14 @@ impl Searcher {
     }
 }
 
-/// The name whose definition the question asks for, if the question asks only for this definition.
+/// The name in a question that asks only for the definition of this name.
 fn whole_name(parsed: &ParsedQuery, text: &str) -> Option<String> {
     let asked = parsed.symbol.as_ref().filter(|asked| asked.is_whole);
     asked.map(|asked| asked.name.clone()).or_else(|| QueryWords::of(text).whole)
 }
 
 impl QuestionNames {
-    /// How the name of the definition in a chunk matches the requested one.
+    /// How the name of the definition in a chunk matches the requested name.
     pub(crate) fn matched(&self, chunk: ChunkId) -> Option<&MatchedName> {
         let mut definitions = self.leading.iter().chain(&self.near);
         definitions.find(|leading| leading.id() == Some(chunk)).map(|leading| &leading.matched)
@@ -203,7 +205,7 @@ impl QuestionNames {
         self.leading.extend(changed.leading());
     }
 
-    /// Adds the definitions of a name. `leads` says whether the question is about this name alone.
+    /// Adds the definitions of a name. `leads` is true if the question is only about this name.
     fn add(&mut self, definitions: Definitions, name: &str, leads: bool, selected: &[KnownRepository]) {
         match definitions {
             Definitions::Changed(changed) => {
@@ -228,7 +230,8 @@ impl QuestionNames {
         }
         let score = resolved.substitution.as_ref().map_or(0, |used| used.score);
         let is_near = !resolved.is_same_name() && score >= MIN_LEADING_SCORE;
-        // The other lists contain the definitions of the name in all files.
+        // If the name is exact and the question names no file, the other lists already contain the
+        // definitions.
         let is_in_file = path_and_name(name).is_some();
         if leads && (is_in_file || is_near) {
             self.leading.extend(leading(&resolved));
@@ -246,7 +249,7 @@ pub(crate) fn leading(resolved: &Resolved) -> Vec<Leading> {
 }
 
 /// The names of code in a question, without duplicates. The names in a relationship question are not
-/// included, because they are resolved in another way.
+/// included, because they are resolved in a different way.
 pub(crate) fn names_of(parsed: &ParsedQuery) -> Vec<&str> {
     if parsed.file_name.is_some() {
         return Vec::new();

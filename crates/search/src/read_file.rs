@@ -15,13 +15,13 @@ use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 /// Number of manifests that are read at the same time. Several manifests are read at once, because each read
 /// waits for the store.
 const MANIFESTS_AT_ONCE: usize = 8;
-/// Maximum number of files, and of directories, in the list of a directory.
+/// Maximum number of files, and maximum number of directories, in the list of a directory.
 const MAX_LISTED: usize = 10_000;
-/// The language of the list of a directory.
+/// The language that is reported for the list of a directory.
 const DIRECTORY: &str = "directory";
 
 impl Searcher {
-    /// Reads the file or directory at a path, or the one that the path names in part.
+    /// Reads the file or directory at a path, or else the file or directory whose path matches it in part.
     pub(crate) async fn read_path(
         &self,
         view: &View,
@@ -112,8 +112,8 @@ impl Searcher {
         }
     }
 
-    /// Reads the file with exactly this path. `None` if no indexed file has the path. An error if the path is
-    /// in the only selected repository, but not indexed.
+    /// Reads the file with exactly this path. `None` if no indexed file has the path. Returns an error if
+    /// only one repository is selected, and the path is in this repository but not indexed.
     pub(crate) async fn read_exact(
         &self,
         view: &View,

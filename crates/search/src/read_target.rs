@@ -11,8 +11,8 @@ use crate::resolve::{NameRequest, Substitution};
 use crate::{QueryError, QueryErrorCode, Searcher};
 
 impl Searcher {
-    /// Reads the file, the directory or the symbol that `target` names. `path` and `symbol` of the request
-    /// must be empty.
+    /// Reads the file, the directory or the symbol that `target` names. The fields `path` and `symbol` of the
+    /// request must be empty.
     pub async fn read_target(&self, target: &str, request: &CodeRequest) -> Result<Code, QueryError> {
         bounds::word("target", target)?;
         let (view, selected) = self.view_for(request).await?;
@@ -22,8 +22,8 @@ impl Searcher {
         }
     }
 
-    /// A text that is written like a path is compared with files first, any other text with symbols first.
-    /// Another symbol is used only if no file has the name.
+    /// A text that is written like a path is compared first with files; any other text is compared first with
+    /// symbols. A symbol with a different name is used only if no file has the requested name.
     async fn read_file_or_symbol(
         &self,
         view: &View,
@@ -58,7 +58,7 @@ impl Searcher {
     }
 }
 
-/// Whether the code has the requested name, except for its case and style.
+/// Whether the code has the requested name, apart from case and style.
 fn has_same_name(read: &Result<Code, QueryError>) -> bool {
     read.as_ref().is_ok_and(|code| code.substitution.as_ref().is_none_or(Substitution::is_same_name))
 }

@@ -17,13 +17,13 @@ use crate::related_notes::{Counted, MAX_RELATED, no_edge_to, no_edges, shown_fir
 use crate::sites::{RepositoryFile, Site};
 use crate::{QueryError, Searcher};
 
-/// Maximum number of edges of one node, and of nodes at the other ends. Further edges and nodes are not
-/// counted.
+/// Maximum number of edges that are followed from one node, and maximum number of nodes that are reached.
+/// Further edges and nodes are not counted.
 const MAX_EDGES: usize = 500;
 /// Maximum number of nodes whose chunks are looked up.
 const MAX_SITES: usize = 200;
 
-/// The edges that answer a relation.
+/// The direction and the kinds of the edges that belong to a relation.
 fn edges_of(relation: Relation) -> (Follow, &'static [EdgeKind]) {
     use EdgeKind::{Calls, DependsOn, Extends, Implements, Imports, References};
     use Follow::{Both, In, Out};
@@ -83,7 +83,7 @@ impl Searcher {
         }
         let (follow, kinds) = edges_of(asked.relation);
         let Traversal { mut reached, is_cut } = self.edges_at(query, scope, named, (follow, kinds)).await?;
-        // Edges of the whole repository have no line in a file.
+        // An edge from a whole repository has no line in a file that could be shown.
         reached.retain(|reached| reached.node.kind != NodeKind::Repository);
         let mut notes = Vec::new();
         let first = self.ends_at_other(query, scope, asked, (follow, kinds), &reached).await?;
@@ -126,8 +126,8 @@ impl Searcher {
         Ok(self.graph.traverse(&query.view, scope, &request).await?)
     }
 
-    /// The nodes among the reached ones that also concern the second name: the second name itself in "does A
-    /// call B", and code with the same relation to it in "functions that call both A and B".
+    /// The reached nodes that also match the second name of the question. In "does A call B", they are the
+    /// nodes of B. In "functions that call both A and B", they are the nodes that also call B.
     async fn ends_at_other(
         &self,
         query: &PreparedQuery,
@@ -150,7 +150,7 @@ impl Searcher {
         Ok(reached.iter().map(|reached| reached.node.key).filter(|key| ends.contains(key)).collect())
     }
 
-    /// The chunks that name a package in the files that import the package, without the import statements.
+    /// In the files that import a package, the chunks that contain its name, without the import statements.
     /// The graph has no edges from definitions to packages outside the repository.
     async fn package_uses(
         &self,
@@ -246,8 +246,8 @@ impl<'a> EdgeEnds<'a> {
         via_edge(self.edge, self.is_outgoing(), (&self.named.name, self.named.path.as_ref()))
     }
 
-    /// The place that shows the edge. The reference is in the file of the edge's source. Packages have no
-    /// text, so the reference to them is shown.
+    /// The place that shows the edge. The line of the edge is a line in the file of its source node. Packages
+    /// have no text, so the reference to them is shown.
     fn site(&self) -> Site {
         let line = (self.edge.line > 0).then_some(self.edge.line);
         match &self.named.path {
@@ -261,17 +261,17 @@ impl<'a> EdgeEnds<'a> {
     }
 }
 
-/// The position of each definition of the name. Empty if the nodes have more in common than their name, or if
-/// the question has a second name, which decides the order.
+/// The position of each definition of the name. The result is empty if some nodes are not definitions, or if
+/// the question has a second name, which then decides the order.
 fn positions(asked: &RelationshipAsked, named: &NamedCode) -> BTreeMap<NodeKey, u32> {
     let are_definitions = named.nodes.iter().all(|named| named.definition.is_some());
     let nodes = named.nodes.iter().filter(|_| are_definitions && asked.other.is_none());
     (0..).zip(nodes).map(|(position, named)| (named.node, position)).collect()
 }
 
-/// The edges of the best definition come first. Among the edges of a definition, nodes in `first` come first,
-/// then the edges with the highest confidence. Files come after definitions, because an edge of a file has no
-/// owner.
+/// The edges of the best definition come first. Among the edges of a definition, the edges to nodes in
+/// `first` come first. The remaining edges are sorted by confidence, highest first. If the confidence is
+/// equal, symbols come before files, because an edge of a file has no owner.
 fn sort(reached: &mut [Reached], positions: &BTreeMap<NodeKey, u32>, first: &BTreeSet<NodeKey>) {
     reached.sort_by_key(|reached| {
         let Reached { node, edge, previous, .. } = reached;
@@ -281,7 +281,7 @@ fn sort(reached: &mut [Reached], positions: &BTreeMap<NodeKey, u32>, first: &BTr
     });
 }
 
-/// Whether a node may have more edges than were followed.
+/// Whether some node may have more edges than were followed.
 fn has_full_node(reached: &[Reached]) -> bool {
     let mut num_edges: BTreeMap<NodeKey, usize> = BTreeMap::new();
     for reached in reached {

@@ -2,7 +2,7 @@
 
 use cairn_question::{Relation, RelationshipAsked};
 
-/// Maximum number of chunks at the other ends of edges that come before other results.
+/// Maximum number of chunks that come before other results because they are at the other end of an edge.
 pub(crate) const MAX_RELATED: usize = 60;
 
 /// The number of nodes at the other ends of the edges.
@@ -18,13 +18,14 @@ pub(crate) struct Counted {
 /// The maximum value of `limit` of `analyze_relationship`.
 const MAX_LIMIT: usize = 500;
 
-/// The sentence for a graph that has no edge of the relation.
+/// The sentence for a name that has no edge of the relation in the graph.
 pub(crate) fn no_edges(asked: &RelationshipAsked) -> String {
     let (name, words) = (&asked.name, words_of(asked.relation));
     format!("The graph contains no {words} `{name}`; the results are found by words.")
 }
 
-/// The sentence for a graph in which no edge leads from the name to the other name.
+/// The sentence for the case that the graph contains no edge between the two names, or no node that has the
+/// relation to both names.
 pub(crate) fn no_edge_to(asked: &RelationshipAsked, other: &str) -> String {
     let (name, words) = (&asked.name, words_of(asked.relation));
     match asked.relation {
@@ -37,7 +38,7 @@ pub(crate) fn no_edge_to(asked: &RelationshipAsked, other: &str) -> String {
 }
 
 /// The sentence that states that not all chunks are shown. `None` if all chunks are shown. `target` is the
-/// target of the call that lists all edges.
+/// `target` argument of the call that lists all edges.
 pub(crate) fn shown_first(
     asked: &RelationshipAsked,
     counted: Counted,
@@ -49,7 +50,7 @@ pub(crate) fn shown_first(
     }
     let at_least = if counted.is_cut { "at least " } else { "" };
     let (name, words, num) = (&asked.name, words_of(asked.relation), counted.num);
-    // A node may have several edges.
+    // The limit is doubled, because a node may have several edges.
     let limit = (2 * num).min(MAX_LIMIT);
     let call = |(target, mode)| {
         format!(" All: `analyze_relationship` with `target: \"{target}\"`, `mode: \"{mode}\"`, `limit: {limit}`.")
@@ -60,7 +61,7 @@ pub(crate) fn shown_first(
     ))
 }
 
-/// The words that are before the name in a sentence, for example "callers of".
+/// The words before the name in a sentence, for example "callers of".
 fn words_of(relation: Relation) -> &'static str {
     match relation {
         Relation::Callers => "callers of",

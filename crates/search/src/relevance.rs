@@ -10,11 +10,11 @@ use crate::Searcher;
 use crate::abbreviations::other_words_of;
 use crate::prepared_query::PreparedQuery;
 
-/// Number of the best vectors whose mean is evidence.
+/// Number of best vectors whose mean score is evidence.
 const BEST_VECTORS: usize = 5;
-/// Number of the first chunks in the list of terms whose vectors are evidence.
+/// Number of first chunks in the list of terms whose vector scores are evidence.
 const BEST_TERMS: usize = 3;
-/// The names of the embedding models whose scores are calibrated begin with this text.
+/// The names of all embedding models with calibrated scores begin with this text.
 const CALIBRATED: &str = "cairn-static-";
 
 /// Words that describe the kind of answer, but not its subject. Sorted.
@@ -63,8 +63,8 @@ const REQUEST_WORDS: [&str; 41] = [
 ];
 
 impl Searcher {
-    /// The evidence in the list of vectors, in the list of terms and in the candidates. The lists must be
-    /// sorted, best first.
+    /// The evidence from the list of vectors, the list of terms and the candidates. The lists must be sorted,
+    /// best first.
     pub(crate) fn evidence(
         &self,
         query: &PreparedQuery,
@@ -72,7 +72,8 @@ impl Searcher {
         candidates: &[Candidate],
     ) -> Evidence {
         let keywords = keywords_for_relevance(&query.words.keywords, query.words.whole.is_some());
-        // Words that state a filter do not describe the subject either.
+        // Words that state a filter do not describe the subject of the question, so they are treated as stop
+        // words.
         let subjects = cairn_ranking::keywords(&query.parsed.text_without_filters);
         let is_stop_word = |word: &String| {
             is_stop_word(word) || REQUEST_WORDS.binary_search(&word.as_str()).is_ok() || !subjects.contains(word)
@@ -100,7 +101,7 @@ impl Searcher {
 
 impl PreparedQuery {
     /// The relevance of the results. If the caller restricts the search to certain files or chunks, a chunk
-    /// with a word of the question is a direct hit.
+    /// that contains a word of the question counts as a direct hit.
     pub(crate) fn relevance(&self, evidence: Evidence, of_caller: &ChunkFilter) -> AnswerRelevance {
         let is_direct = evidence.is_direct || (is_restricted(of_caller) && evidence.best_terms > 0);
         Evidence { is_direct, ..evidence }.relevance(&self.frequencies)

@@ -9,8 +9,8 @@ use globset::GlobMatcher;
 use crate::bounds;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
-/// The hint of errors that occur because the caller has no repository. Each front end adds a remedy to this
-/// hint.
+/// The hint in errors that occur because no repository is visible to the caller. Each front end adds a remedy
+/// to this hint.
 pub const NOTHING_INDEXED: &str = "nothing is indexed yet";
 
 /// Names and globs of repositories; empty selects all.
@@ -24,12 +24,12 @@ impl RepositorySelection {
     }
 }
 
-/// A repository with the state that questions read.
+/// A repository with its published generation, which questions read.
 #[derive(Clone, PartialEq, Debug)]
 pub struct KnownRepository {
     pub record: RepositoryRecord,
     pub published: Option<PublishedGeneration>,
-    /// The id of the published run in the form for callers.
+    /// The id of the published run, in the form that callers receive.
     pub run_id: Option<String>,
 }
 
@@ -87,7 +87,7 @@ impl Searcher {
         Ok(selected)
     }
 
-    /// The repository that a word refers to. It is an error if the word refers to several repositories.
+    /// The repository that a word refers to. Returns an error if the word refers to several repositories.
     pub async fn select_one(&self, view: &View, word: &str) -> Result<KnownRepository, QueryError> {
         let mut selected = self.select(view, &RepositorySelection(vec![word.to_owned()])).await?;
         if let (1, Some(found)) = (selected.len(), selected.pop()) {
@@ -103,8 +103,8 @@ impl Searcher {
     }
 
     /// The scope of a search. If the filter contains `since`, repositories with an older generation are
-    /// excluded. In the remaining repositories, a chunk without a date is treated as being as new as its
-    /// generation.
+    /// excluded. In the remaining repositories, a chunk without a date matches, because it is treated as if
+    /// it were as new as its generation.
     pub(crate) fn scope_since(&self, selected: &[KnownRepository], filter: &ChunkFilter) -> Scope {
         let is_new = |known: &&KnownRepository| {
             let indexed_at_ms = known.published.as_ref().map(|published| published.indexed_at_ms);
@@ -131,7 +131,8 @@ pub fn named<'a, T>(known: &'a [T], record: impl Fn(&T) -> &RepositoryRecord, wo
     known.iter().filter(|known| names(record(known), word, glob.as_ref())).collect()
 }
 
-/// Whether the word is the last part of the name, a former name, or a glob that matches the name.
+/// Whether the word is the last part of the repository's name, a former name, or a glob that matches the
+/// name.
 fn names(record: &RepositoryRecord, word: &str, glob: Option<&GlobMatcher>) -> bool {
     let name = record.name.as_str();
     name.rsplit('/').next() == Some(word)
@@ -139,7 +140,7 @@ fn names(record: &RepositoryRecord, word: &str, glob: Option<&GlobMatcher>) -> b
         || glob.is_some_and(|glob| glob.is_match(name))
 }
 
-/// The matcher for a word that is a glob. `None` for other words.
+/// The matcher for a word that is a valid glob. `None` for other words.
 fn matcher(word: &str) -> Option<GlobMatcher> {
     let glob = word.contains(['*', '?', '[']).then(|| bounds::glob("repositories", word))?;
     glob.ok().map(|glob| glob.compile_matcher())

@@ -11,16 +11,17 @@ use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// Minimum score of a near name that is used, in thousandths. Names with a lower score are only suggested.
 pub(crate) const MIN_SCORE: u32 = 660;
-/// Names with a lower score do not come before other results, because the question may be a name in a text.
+/// Definitions of names with a lower score, in thousandths, do not come before other results, because the
+/// question may ask for a text that contains the name.
 pub(crate) const MIN_LEADING_SCORE: u32 = 750;
-/// A name with this score or a higher one differs at most in its case and style, in thousandths.
+/// A name with at least this score, in thousandths, differs at most in case and style.
 pub(crate) const SAME_NAME: u32 = 950;
 /// Number of near names that are suggested.
 pub(crate) const NUM_SIMILAR: usize = 5;
-/// Number of near names that are read to find one in a file.
+/// Number of near names that are read to find a near name in one file.
 const NUM_NEAR_IN_SCOPE: usize = 200;
-/// Maximum number of definitions of a name in an answer. The uses of the first ones are counted with one
-/// call, because the edges of every definition are read.
+/// Maximum number of definitions of a name in an answer. Uses are counted only for the first definitions,
+/// with one call, because the call reads the edges of every definition.
 const MAX_DEFINITIONS: usize = 50;
 
 /// The way in which a name in an answer was matched.
@@ -34,9 +35,9 @@ pub enum NameMatching {
     Changed,
     /// A regular expression found the definition in a text.
     Heuristic,
-    /// A file or directory with another path.
+    /// A file or directory whose path differs from the requested name.
     File,
-    /// The files of a directory.
+    /// The name is a directory, and its files are used.
     Directory,
     /// The files of a module.
     Module,
@@ -69,11 +70,12 @@ pub struct MatchedName {
     pub matching: NameMatching,
     /// In thousandths.
     pub score: u32,
-    /// The differences between the names, for readers.
+    /// The differences between the names, as a text for users.
     pub reason: String,
 }
 
-/// Another name than the requested one was used. Every answer about the other name contains this.
+/// States that a name other than the requested name was used. Every answer about a name other than the
+/// requested name contains a `Substitution`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Substitution {
     pub requested: String,
@@ -84,7 +86,7 @@ pub struct Substitution {
     pub score: u32,
     /// The differences between the names, as a text for users.
     pub reason: String,
-    /// Other near names, nearest first. Empty if the name differs only in its case or style. For a file,
+    /// Other near names, nearest first. Empty if the used name differs only in case or style. For a file, the
     /// other paths with the requested name.
     pub similar: Vec<String>,
 }
@@ -103,13 +105,13 @@ impl MatchedName {
 }
 
 impl Substitution {
-    /// The match of the definition that was used.
+    /// The way in which the used definition matches the request.
     pub(crate) fn matched(&self) -> MatchedName {
         let Self { used, matching, score, reason, .. } = self;
         MatchedName { name: used.clone(), matching: *matching, score: *score, reason: reason.clone() }
     }
 
-    /// Whether the names differ at most in their case and style.
+    /// Whether the names differ at most in case and style.
     pub(crate) fn is_same_name(&self) -> bool {
         match self.matching {
             NameMatching::Exact | NameMatching::Case | NameMatching::Style => true,
@@ -133,8 +135,8 @@ pub(crate) struct NameRequest<'a> {
     pub(crate) path: Option<&'a str>,
     /// A file near the wanted definition.
     pub(crate) near_path: Option<&'a str>,
-    /// Whether the order of the definitions depends on the number of their uses. Counting is one call to the
-    /// graph store.
+    /// Whether the order of the definitions depends on the number of their uses. Counting the uses needs one
+    /// call to the graph store.
     pub(crate) counts_uses: bool,
 }
 
@@ -143,12 +145,13 @@ impl<'a> NameRequest<'a> {
         Self { name, path: None, near_path: None, counts_uses: true }
     }
 
-    /// A request that does not count uses, for callers that sort the definitions in another way.
+    /// A request that does not count uses, for code that sorts the definitions in a different way.
     pub(crate) fn uncounted(name: &'a str) -> Self {
         Self { counts_uses: false, ..Self::new(name) }
     }
 
-    /// `src/server.py#Server.run` requests `Server.run` in `src/server.py`.
+    /// Splits a name that contains a path: `src/server.py#Server.run` requests `Server.run` in
+    /// `src/server.py`.
     pub(crate) fn with_path_of_name(self) -> Self {
         match path_and_name(self.name) {
             Some((path, name)) => Self { name, path: self.path.or(Some(path)), ..self },
@@ -216,8 +219,9 @@ impl Searcher {
         Ok(Resolved { definitions: hits, near: others, substitution })
     }
 
-    /// The hits in a file. Nearer names in other files do not hide a near name in the file. If no name in the
-    /// file is near, the hits of all files are returned with a low score, so that they are suggested.
+    /// The hits in a file. Nearer names in other files do not hide a near name in the file. If the file
+    /// contains no near name, the hits of all files are returned with a score of 0, so that they are only
+    /// suggested.
     async fn hits_in_file(
         &self,
         view: &View,
@@ -243,7 +247,8 @@ impl Searcher {
         Ok(everywhere.into_iter().map(|hit| ResolvedSymbol { score: 0, ..hit }).collect())
     }
 
-    /// The definitions of a very frequent name in a file. `first` is any definition of the name.
+    /// The definitions of a very frequent name in a file. `first` is any definition of the name, and
+    /// determines how names are compared.
     async fn all_in_file(
         &self,
         view: &View,
@@ -351,7 +356,7 @@ fn unknown_symbol(symbol: &str, near: Vec<String>) -> QueryError {
     })
 }
 
-/// The error for a name that is defined in another file, but not in the given file.
+/// The error for a name that is defined in other files, but not in the requested file.
 fn defined_elsewhere(symbol: &str, path: &str, elsewhere: &SymbolEntry) -> QueryError {
     let message = format!("`{path}` defines no `{symbol}`; `{}` does, at line {}", elsewhere.path, elsewhere.line);
     let mut error = QueryError::new(QueryErrorCode::NotFound, message);

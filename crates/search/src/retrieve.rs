@@ -1,4 +1,4 @@
-//! Fetches lists of candidates, joins the lists and ranks the candidates.
+//! Fetches the lists of candidates, merges the lists and ranks the candidates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,14 +20,14 @@ use crate::{QueryError, Searcher};
 /// Maximum length of each list. The length is constant, so that every page of an answer ranks the same
 /// candidates.
 const DEPTH: usize = 200;
-/// Number of chunks whose term scores are known. Only the first of these chunks are candidates because of
-/// their terms. The other lists may contain more of these chunks.
+/// Number of chunks whose term scores are read. Only the first `DEPTH` of them become candidates because of
+/// their terms. The others become candidates only if a different list contains them.
 const SCORED_BY_TERMS: usize = 1_000;
 /// Maximum number of candidate symbols whose names the question contains.
 const NAMED_SYMBOLS: usize = 50;
-/// Maximum number of symbols with the same short name among which a qualified name is searched.
+/// Maximum number of symbols with the same short name that are read to find a qualified name.
 const SYMBOLS_OF_A_NAME: usize = 5_000;
-/// Maximum number of candidate files whose path equals the question.
+/// Maximum number of candidate files whose path equals the question or ends with it.
 const NAMED_FILES: usize = 5;
 /// Maximum number of definitions that come before all other results because they are near a file.
 const LEADING_DEFINITIONS: usize = 10;
@@ -60,7 +60,7 @@ struct Found {
 pub(crate) struct Ranked {
     /// The hits, without their texts.
     pub(crate) hits: Vec<RankedHit>,
-    /// The evidence for their relevance.
+    /// The evidence for the relevance of the hits.
     pub(crate) evidence: Evidence,
     /// Whether the filter excludes all code that has the requested relation to a name.
     pub(crate) hides_related: bool,
@@ -163,8 +163,8 @@ impl Searcher {
         let near = names.near.iter().map(|near| &near.hit);
         found.extend(near.filter(|hit| scope.contains(hit.repository)).cloned());
         let is_meant = |hit: &SymbolHit| words.spelling_of(&hit.symbol) == Spelling::Whole;
-        // If the last part of a qualified name is common, the symbols found may not include the requested
-        // symbol.
+        // If many symbols have the last part of a qualified name, the limited list may not contain the
+        // requested symbol.
         if let ([_, last, ..], Some(_)) = (words.spelled.as_slice(), &words.whole)
             && !found.iter().any(is_meant)
         {
@@ -172,7 +172,7 @@ impl Searcher {
             found.extend(all.into_iter().filter(is_meant));
         }
         // The exact name comes first. The definitions of a name have the same order as in `read_code`, except
-        // that their uses are not counted, because this needs the graph.
+        // that uses are not counted, because counting needs the graph.
         let context = DefinitionContext { near_path: query.near_path.as_deref() };
         found.sort_by(|left, right| {
             let rank = |hit: &SymbolHit| (words.spelling_of(&hit.symbol), std::cmp::Reverse(hit.score));
@@ -185,7 +185,7 @@ impl Searcher {
         Ok(found)
     }
 
-    /// The files whose path equals the whole question or ends with it; the exact path comes first.
+    /// The files whose path equals the whole question or ends with it. The exact path comes first.
     async fn named_files(&self, query: &PreparedQuery, scope: &Scope) -> Result<Vec<FileHit>, QueryError> {
         let PreparedQuery { view, words, named_files, .. } = query;
         if !named_files.is_empty() {
@@ -241,13 +241,13 @@ impl Searcher {
     }
 }
 
-/// The sentence that states how many of the places at the edges of a name the filters exclude.
+/// The sentence that states how many places at the edges of a name are excluded by the filters.
 fn excluded(num_excluded: usize, num_all: usize) -> Option<String> {
     (num_excluded > 0).then(|| format!("The filters exclude {num_excluded} of {num_all} places at the edges."))
 }
 
-/// The definitions that come before all other results. If the caller works on a file and the question is a
-/// name, these are the definitions of the name, the nearest first.
+/// The definitions that come before all other results. If the caller gave a path as context and the question
+/// is a name, these are the definitions of the name, nearest first.
 fn leading(query: &PreparedQuery, symbols: &[SymbolHit]) -> Vec<SymbolHit> {
     let named = query.names.leading.iter().map(|leading| leading.hit.clone());
     let is_meant = |hit: &&SymbolHit| query.words.spelling_of(&hit.symbol) == Spelling::Whole;
@@ -270,7 +270,7 @@ fn definitions_in(chunks: &Chunks, symbols: Vec<SymbolHit>) -> Vec<(ChunkId, Sym
     shown.filter(|(id, _)| chunks.contains_key(id) && seen.insert(*id)).collect()
 }
 
-/// Joins the lists into one list that contains each chunk with its positions in the lists.
+/// Merges the lists into one list that contains each chunk with its positions in the original lists.
 fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, query: &PreparedQuery) -> Vec<Candidate> {
     let (dense, sparse) = (positions(dense), positions(sparse));
     let of_symbols = named.definitions.iter().map(|(id, _)| *id);
@@ -317,7 +317,7 @@ fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, qu
     chunks.into_iter().map(candidate).collect()
 }
 
-/// The position of each chunk in a list. Only the first chunks have a rank.
+/// The position of each chunk in a list. Only the first `DEPTH` chunks have a rank.
 fn positions(hits: &[Hit]) -> BTreeMap<ChunkId, Listed> {
     let listed = |(rank, hit): (u32, &Hit)| {
         let rank = (rank as usize <= DEPTH).then_some(rank);
@@ -326,7 +326,7 @@ fn positions(hits: &[Hit]) -> BTreeMap<ChunkId, Listed> {
     (1..).zip(hits).map(listed).collect()
 }
 
-/// The definition of the symbol, unless it is the chunk's own symbol.
+/// The definition of the symbol. `None` if the symbol is the chunk's own symbol.
 fn own_definition(chunk: &ChunkRecord, symbol: &SymbolEntry) -> Option<Definition> {
     let is_own = chunk.symbol_kind.is_some() && chunk.symbol.as_deref() == Some(symbol.qualified_name.as_str());
     (!is_own).then(|| Definition { symbol: symbol.qualified_name.clone(), span: symbol.span })

@@ -1,8 +1,8 @@
-//! Finds index runs, and presents them in the form for callers.
+//! Finds index runs, and converts them to the form that callers receive.
 //!
-//! Generation numbers are shared by all tenants, so callers do not receive them. The id of a run for callers
-//! is a digest of its repository and generation, keyed with the key of the service. The id reveals nothing
-//! about other tenants and does not change.
+//! Generation numbers are shared by all tenants, so callers do not receive them. Instead, callers receive a
+//! run id, which is a digest of the repository and the generation, keyed with the key of the service. The id
+//! reveals nothing about other tenants and does not change.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use crate::{NextCall, QueryError, QueryErrorCode, RepositorySelection, Searcher}
 
 /// Number of newest runs of each repository that are searched for a run id.
 const RUNS_SEARCHED: usize = 50;
-/// Like `RUNS_SEARCHED`, but used if exactly one repository is selected.
+/// Like `RUNS_SEARCHED`, but for the case that exactly one repository is selected.
 const RUNS_SEARCHED_OF_ONE: usize = 1_000;
-/// The maximum number of runs of all repositories together. A limit is needed because each run is read
-/// completely.
+/// The maximum number of runs that are searched in all repositories together. A limit is needed because each
+/// run is read completely.
 const RUNS_SEARCHED_IN_ALL: usize = 5_000;
 const RUN_ID_DIGITS: usize = 12;
 

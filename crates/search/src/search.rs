@@ -24,11 +24,11 @@ const MAX_HIT_TOKENS: usize = 1_500;
 /// Number of tokens that a hit needs in addition to its text, path and symbol: for line numbers, kind, and
 /// fences.
 const HIT_OVERHEAD_TOKENS: usize = 30;
-/// Number of tokens of the text before the name of a hit's pattern.
+/// Number of tokens of the words before the name of the pattern that a hit follows.
 const PATTERN_TOKENS: usize = 4;
 /// Number of tokens that introduce the reason for the type of the question.
 const TYPE_TOKENS: usize = 4;
-/// Number of tokens that introduce the match of a name.
+/// Number of tokens of the words that describe how the name of a hit matches.
 const MATCH_TOKENS: usize = 8;
 /// If the page contains several hits, at least this many tokens of each hit's text are kept.
 const MIN_HIT_TOKENS: usize = 200;
@@ -59,7 +59,7 @@ pub struct Found {
     pub num_lines_cut: usize,
     /// The name of the pattern that the code follows.
     pub follows_pattern: Option<String>,
-    /// How the name of the definition matches the requested one. Set if the result was found by its name.
+    /// How the name of the definition matches the requested name. Set if the result was found by its name.
     pub matched: Option<MatchedName>,
 }
 
@@ -67,29 +67,31 @@ pub struct Found {
 pub struct SearchAnswer {
     /// How the search interpreted the question.
     pub query: ParsedQuery,
-    /// The names in the question that are not exactly the name of a symbol.
+    /// Notes about the names in the question that are not exactly the name of a symbol or the path of a file.
     pub names: Vec<NameNote>,
     /// The files and directories whose names match, if the search looks for files.
     pub files: Vec<FoundFile>,
-    /// Whether the pages divide the files. Then `found` contains the first lines of some of them.
+    /// Whether the files are the results. Then each page is a page of files, and `found` contains the first
+    /// lines of some of these files.
     pub files_are_results: bool,
     /// Facts about the search that the caller must know, as sentences.
     pub notes: Vec<String>,
     pub found: Vec<Found>,
-    /// Position of the first result of the page among all results, from 0.
+    /// Zero-based position of the first result of the page among all results.
     pub offset: usize,
-    /// Number of all results: the candidates that were ranked, or the files if they are the results.
+    /// Number of all results: of the files if the files are the results, otherwise of the ranked candidates.
     pub num_results: usize,
     pub cut: Cut,
-    /// The cursor of the next page.
+    /// The cursor of the next page. `None` on the last page.
     pub next_cursor: Option<String>,
     pub stamps: Vec<Stamp>,
-    /// Whether the results are relevant to the question. If they are not, the answer contains no results.
+    /// Whether the results are relevant to the question. If the results are not relevant, the answer contains
+    /// no results.
     pub relevance: AnswerRelevance,
-    /// Set if the search has no results, but would have results without the restrictions to repositories and
-    /// filters.
+    /// A message. Set if the search has no results, but would have results without the filters and in all
+    /// repositories.
     pub hidden_by_scope: Option<String>,
-    /// The known reasons why the search has no results. `None` if it has results.
+    /// The known reasons why the search has no results. `None` if the search has results.
     pub nothing_found: Option<NothingFound>,
     /// The index version of the repositories that were searched.
     pub index_version: String,
@@ -132,7 +134,7 @@ impl Searcher {
         let selected = self.select(&view, &request.repositories).await?;
         let (selected, of_other_models) = match request.target.target_type {
             TargetType::Auto => self.with_this_model(selected)?,
-            // Names and files are found without vectors.
+            // Symbols and files are found by their names, so no vectors are compared.
             _ => (selected, Vec::new()),
         };
         let asked = Asked {
@@ -202,7 +204,7 @@ impl Searcher {
         })
     }
 
-    /// A page of ranked hits, with the files beside them.
+    /// A page of ranked hits, and the files that are shown beside the hits.
     async fn page_of_hits(
         &self,
         query: &PreparedQuery,
@@ -251,8 +253,8 @@ impl Searcher {
         Ok(ResultPage { num_shown: files.len(), files, found, cut })
     }
 
-    /// The start of the requested page: the position in the cursor. Without a cursor, the start of the first
-    /// page.
+    /// The start of the requested page. If the request has a cursor, the start is the position in the cursor;
+    /// otherwise it is the start of the first page.
     async fn page_start(
         &self,
         request: &SearchRequest,
@@ -265,7 +267,8 @@ impl Searcher {
         let (key, caller) = (self.cursor_key, &self.caller);
         let cursor = match request.filter.since {
             Some(since) => Cursor::open(text, key, caller, (question, since), now_ms)?,
-            // A time in the words of the question is part of the question.
+            // A time that the question states in words is part of the text of the question, so it need not be
+            // compared separately.
             None => Cursor::open_for(text, key, caller, question, now_ms)?,
         };
         let view = self.catalogue.view_at(cursor.seq).await?.ok_or_else(expired)?;
@@ -273,7 +276,7 @@ impl Searcher {
         Ok(PageStart { view, offset, first_since: Some(cursor.since) })
     }
 
-    /// Fetches the texts of a page and takes as many hits as the token limit allows.
+    /// Fetches the texts of a page, and keeps as many hits as the token limit allows.
     async fn with_texts(
         &self,
         query: &PreparedQuery,
@@ -368,7 +371,7 @@ fn check(request: &SearchRequest) -> Result<(), QueryError> {
 
 /// A digest of all data that determines the results and their order. The size of a page is not part of the
 /// digest. Only the presence of `since` is hashed, because a relative value is resolved to a different time
-/// on each call. The cursor contains the time of the first call.
+/// on each call. The cursor contains the resolved time of the first call.
 fn question_digest(request: &SearchRequest) -> Digest {
     let SearchRequest { query, repositories, filter, query_type, limit: _, max_tokens: _, cursor: _, target } = request;
     let texts = |digester: Digester, texts: &[String]| digester.list(texts, |digester, text| digester.text(text));

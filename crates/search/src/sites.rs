@@ -60,7 +60,7 @@ impl Searcher {
         Ok(found.into_iter().filter_map(chunk).collect())
     }
 
-    /// The chunks of all files that contain the line of a site.
+    /// The chunks of all files in which a site has its line.
     async fn chunks_of_files(
         &self,
         query: &PreparedQuery,

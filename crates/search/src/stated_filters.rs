@@ -1,6 +1,6 @@
-//! Converts the filters that a question states in words to the form that stores apply.
+//! Converts the filters that a question states in words to the chunk filter that stores apply.
 //!
-//! These filters complete the filter of the caller. A field that the caller set is not changed.
+//! These filters are added to the filter of the caller. A field that the caller set is not changed.
 
 use cairn_domain::ChunkKind;
 use cairn_ports::{ChunkFilter, IncludeTests};
@@ -50,7 +50,7 @@ pub(crate) fn with_stated(own: &ChunkFilter, filters: &Filters, since: Option<i6
 }
 
 /// The kinds of chunks that contain symbols of these kinds. Neighbouring small definitions share a chunk of
-/// the kind `group`. Every chunk belongs to a file, so the word "files" restricts nothing.
+/// the kind `group`. Every chunk belongs to a file, so the word "files" does not restrict the kinds.
 fn chunk_kinds(symbol_kinds: &[&str]) -> Vec<ChunkKind> {
     use ChunkKind::{Class, Function, Group, Method, Summary};
     let mut kinds = Vec::new();
@@ -66,7 +66,7 @@ fn chunk_kinds(symbol_kinds: &[&str]) -> Vec<ChunkKind> {
     kinds
 }
 
-/// Globs for the named files, directories and modules, which may be at any depth.
+/// Globs that match the named files, directories and modules at any depth.
 fn globs(filters: &Filters) -> Vec<String> {
     let mut globs = Vec::new();
     let escaped = |name: &str| if name.contains('*') { name.to_owned() } else { globset::escape(name) };
@@ -86,7 +86,7 @@ fn globs(filters: &Filters) -> Vec<String> {
     globs
 }
 
-/// A glob that matches a name in upper and lower case, because users write the names of modules in both.
+/// A glob that matches a name in any case, because users write the names of modules in upper and lower case.
 fn in_any_case(name: &str) -> String {
     if name.contains('*') {
         return name.to_owned();

@@ -31,7 +31,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) limit: Option<usize>,
     /// Number of results on the previous pages.
     pub(crate) offset: usize,
-    /// The time of the call, in seconds since 1970.
+    /// The time at which the question was asked, in seconds since 1970.
     pub(crate) now_seconds: i64,
     /// On later pages, the resolved `since` of the first page.
     pub(crate) first_since: Option<i64>,
@@ -47,7 +47,7 @@ impl Asked<'_> {
         self.limit.unwrap_or(parsed.strategy.limit as usize).min(MAX_LIMIT)
     }
 
-    /// Whether the question asks for code, instead of a name or a file.
+    /// Whether the question asks for code in general, instead of a symbol or a file.
     fn is_about_code(&self) -> bool {
         self.target.target_type == TargetType::Auto
     }
@@ -61,7 +61,7 @@ pub(crate) struct Retrieved {
     pub(crate) files: FoundFiles,
     /// The hits. Only hits of the page may have their texts.
     pub(crate) hits: Vec<RankedHit>,
-    /// The stated `since`, if the question states one.
+    /// The resolved time, if the question states a restriction such as "since yesterday".
     pub(crate) since: Option<i64>,
     /// Facts about the retrieval that the caller must know.
     pub(crate) notes: Vec<String>,
@@ -71,9 +71,9 @@ pub(crate) struct Retrieved {
 }
 
 impl Searcher {
-    /// Reads the question and retrieves its hits. Filters that the question states in words are applied. If
-    /// nothing matches them, they are dropped, and the whole text of the question is searched. Both texts are
-    /// prepared together.
+    /// Interprets the question and retrieves its hits. Filters that the question states in words are applied.
+    /// If nothing relevant matches these filters, the filters are dropped, and the whole text of the question
+    /// is searched. The text without the filters and the whole text are prepared together.
     pub(crate) async fn retrieve(
         &self,
         view: View,
@@ -177,12 +177,13 @@ impl Searcher {
                 self.hits(&query, ranked, selected, (asked, filter), &mut notes).await?
             }
         };
-        // Files whose names match are shown, so their chunks are shown too.
+        // Files whose names match are shown, so the hits are also shown, even if they are not relevant.
         let relevance = if files.files.is_empty() { relevance } else { AnswerRelevance::SHOWN };
         Ok(Retrieved { query, files, hits, since: None, notes, relevance, hides_related })
     }
 
-    /// The hits and their relevance. If they are relevant, the strategy of the type adds hits over the graph.
+    /// The hits and their relevance. If the hits are relevant, the strategy of the question's type adds hits
+    /// that it finds through the graph.
     async fn hits(
         &self,
         query: &PreparedQuery,
@@ -222,8 +223,8 @@ impl Searcher {
 
 const DOCUMENTS_OF_MODULE: &str = "The question is about a module, so its documents answer it; no path is shown.";
 
-/// Whether hits exist and are about the question. If the question asks for edges of code that exists, a hit
-/// must be at an edge, unless the graph has no such edge.
+/// Whether relevant hits exist, and the filter does not exclude all code that has the requested relation to a
+/// name.
 fn answers(found: &Retrieved) -> bool {
     !found.hits.is_empty() && found.relevance.is_relevant && !found.hides_related
 }

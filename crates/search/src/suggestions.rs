@@ -13,17 +13,17 @@ use crate::{QueryError, Searcher};
 
 /// Maximum number of suggestions of each kind.
 const MAX_OF_A_KIND: usize = 2;
-/// Maximum number of definitions of a name, or of chunks in a filter, that are counted.
+/// Maximum number of definitions of a name, or of chunks that pass a filter, that are counted.
 const MAX_COUNTED: usize = 1_000;
 
 /// The origin of a suggestion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SuggestionKind {
-    /// A name similar to an absent name of the question.
+    /// A name that is similar to an absent name in the question.
     NearName,
-    /// Another word for an absent word of the question.
+    /// A synonym of an absent word in the question.
     Synonym,
-    /// A word of the question.
+    /// A word in the question.
     PartialMatch,
 }
 
@@ -42,7 +42,7 @@ impl SuggestionKind {
 pub struct SuggestedQuery {
     pub query: String,
     pub kind: SuggestionKind,
-    /// The word or name of the question that the suggestion replaces or keeps.
+    /// The word or name in the question that the suggestion replaces. For `PartialMatch`, the word itself.
     pub instead_of: String,
     /// For a name, the number of its definitions. For a word, the number of chunks that contain it.
     pub num_matches: u64,
@@ -65,8 +65,8 @@ impl SuggestedQuery {
 }
 
 impl Searcher {
-    /// Questions with results: near names of absent names, synonyms of absent words, and words of the
-    /// question that the scope contains, rarest first.
+    /// Questions that have results. They consist of a near name of an absent name, a synonym of an absent
+    /// word, or a word in the question that the scope contains (rarest first).
     pub(crate) async fn suggested_queries(
         &self,
         query: &PreparedQuery,
@@ -136,7 +136,7 @@ struct Counted<'a> {
 }
 
 impl Counted<'_> {
-    /// The first candidates that have results with the scope and the filter.
+    /// The first candidates that have results in the scope and with the filter.
     async fn best(&self, kind: SuggestionKind, candidates: Vec<Candidate>) -> Result<Vec<SuggestedQuery>, QueryError> {
         let mut found = Vec::new();
         for Candidate { query, instead_of, num_chunks } in candidates.into_iter().filter(|word| word.num_chunks > 0) {
@@ -152,7 +152,8 @@ impl Counted<'_> {
         Ok(found)
     }
 
-    /// Number of chunks with the word that pass the filter. The term counts do not consider the filter.
+    /// Number of chunks with the word that pass the filter. The chunks are searched, because the term counts
+    /// do not depend on the filter.
     async fn num_filtered(&self, word: &str) -> Result<u64, QueryError> {
         let wanted: Vec<(u32, u32)> = terms_of(word).into_iter().map(|term| (term, 1)).collect();
         let vectors = &self.searcher.vectors;
@@ -169,7 +170,8 @@ fn terms_of(word: &str) -> BTreeSet<u32> {
     found
 }
 
-/// Pairs of an absent word and one of its synonyms. The best synonyms of all words come first.
+/// Pairs of an absent word and one of its synonyms. The best synonym of each word comes before all
+/// second-best synonyms.
 fn synonyms_of(absent: &[&String], synonyms: Synonyms<'_>) -> Vec<(String, String)> {
     let all: Vec<Vec<(String, _)>> = absent.iter().map(|word| synonyms.of(word)).collect();
     let most = all.iter().map(Vec::len).max().unwrap_or_default();

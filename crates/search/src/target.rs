@@ -16,14 +16,14 @@ use crate::repositories::KnownRepository;
 use crate::resolve::{NameRequest, Resolved};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
-/// The kind of things that a search looks for.
+/// The kind of result that a search looks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TargetType {
     /// The question decides: if it is the name of a file, files with this name come first. Otherwise, the
     /// search looks for code.
     #[default]
     Auto,
-    /// Definitions of a name.
+    /// The definitions of a name.
     Symbol,
     /// Files with a name, together with their first lines.
     File,
@@ -57,9 +57,9 @@ pub struct Target {
     pub target_type: TargetType,
     /// A path near the wanted code. Files and definitions near this path come first.
     pub context_path: Option<String>,
-    /// Whether similar names of files are found.
+    /// Whether files with similar names are also found.
     pub fuzzy_filename: bool,
-    /// Whether only the last part of a path is compared.
+    /// Whether the name is compared only with the last part of each path.
     pub filename_only: bool,
 }
 
@@ -80,7 +80,7 @@ impl Target {
         digester.number((*fuzzy_filename).into()).number((*filename_only).into())
     }
 
-    /// The way in which the name is compared with paths, if it is no glob.
+    /// The way in which a name that is not a glob is compared with paths.
     pub(crate) fn literal(&self) -> FileMatch {
         let similar = self.fuzzy_filename;
         match self.target_type {
@@ -91,13 +91,13 @@ impl Target {
         }
     }
 
-    /// How a glob is compared with paths.
+    /// The way in which a glob is compared with paths.
     pub(crate) fn glob(&self) -> FileMatch {
         if self.target_type == TargetType::Directory { FileMatch::DirectoryGlob } else { FileMatch::Glob }
     }
 }
 
-/// A question for files, and the repositories and filters that restrict them.
+/// The name of the requested files, and the repositories and filters that restrict them.
 #[derive(Clone, Copy)]
 pub(crate) struct FileSearch<'a> {
     pub(crate) name: &'a str,
@@ -107,11 +107,11 @@ pub(crate) struct FileSearch<'a> {
     pub(crate) filter: &'a ChunkFilter,
 }
 
-/// The files and chunks that a target type selects.
+/// The results of a search with a target type: files and chunks.
 #[derive(Default)]
 pub(crate) struct Targeted {
     pub(crate) files: FoundFiles,
-    /// The results of the search. `None` if the results come from the ordinary ranking.
+    /// The chunks that are results. `None` if the results come from the ordinary ranking.
     pub(crate) ranked: Option<Vec<RankedHit>>,
     /// Facts about the files that the caller must know.
     pub(crate) notes: Vec<String>,
@@ -146,7 +146,7 @@ impl Searcher {
     }
 
     /// The chunks with the definitions of a name, in the order of the definitions. If no symbol has exactly
-    /// this name, the definitions of other near names follow.
+    /// this name, the definitions of the nearest name are followed by the definitions of other near names.
     async fn definitions_as_results(
         &self,
         query: &mut PreparedQuery,
@@ -188,7 +188,8 @@ impl Searcher {
     }
 }
 
-/// Adds the search for files to the error for an absent symbol, if the name is written like a file.
+/// If the name is written like the name of a file, adds a call that searches for files to the error for an
+/// absent symbol.
 fn with_filename_call(mut error: QueryError, name: &str) -> QueryError {
     if error.code != QueryErrorCode::NotFound || !is_written_like_a_file(name) {
         return error;
@@ -203,13 +204,13 @@ fn with_filename_call(mut error: QueryError, name: &str) -> QueryError {
     error
 }
 
-/// The name that a question for a symbol asks for: its only mention of code.
+/// The name of the symbol that a question asks for. `None` if the question does not consist of one name.
 fn asked_name(query: &PreparedQuery) -> Option<String> {
     let whole = query.words.whole.as_ref()?;
     (!whole.contains(char::is_whitespace)).then(|| whole.clone())
 }
 
-/// Points of one percent of a score.
+/// The number of points that one percent of a score is worth.
 const POINTS_OF_PERCENT: u64 = 10_000;
 
 pub(crate) fn result(chunk: ChunkRecord, rank: u32, percent: u64, definition: Option<Definition>) -> RankedHit {

@@ -26,13 +26,13 @@ const MAX_LISTS: usize = 20_000;
 /// Number of repositories whose layers are read at the same time.
 const READS_AT_ONCE: usize = 16;
 
-/// A cache of layers. All questions of a process share it.
+/// A cache of layers. All questions of a process share the cache.
 pub struct TermTables(Mutex<Cached>);
 
 struct Cached {
     /// The layers by key.
     layers: Recent<String, Arc<TermCounts>>,
-    /// The layers of each generation, by the key of its manifest.
+    /// The list of layers of each generation, by the key of the generation's manifest.
     lists: Recent<String, Arc<Vec<ArtifactRef>>>,
 }
 
@@ -96,8 +96,8 @@ impl Searcher {
         Ok((frequencies, words))
     }
 
-    /// The words that the code of these repositories uses together with each of the words. Only the tables of
-    /// these repositories are added, so other repositories do not affect the result.
+    /// For each of the words, the words that the code of these repositories uses together with it. Only the
+    /// tables of these repositories are added, so other repositories do not affect the result.
     pub(crate) async fn learned(
         &self,
         selected: &[KnownRepository],
@@ -112,8 +112,8 @@ impl Searcher {
         Ok(words.iter().flat_map(of_word).collect())
     }
 
-    /// The abbreviations of the words of a name, and the words that they abbreviate, as the code of these
-    /// repositories uses them. A repository outside of them has no influence.
+    /// The abbreviations and long forms, in the code of these repositories, of the words of a name. Other
+    /// repositories do not affect the result.
     pub(crate) async fn learned_abbreviations(
         &self,
         selected: &[KnownRepository],
@@ -138,7 +138,8 @@ impl Searcher {
         Ok(all)
     }
 
-    /// The layers of a repository. Empty if it is not published, or if an older release indexed it.
+    /// The layers of a repository. The result is empty if the repository is not published, or if an older
+    /// release indexed it.
     pub(crate) async fn tables_of(&self, known: &KnownRepository) -> Result<Vec<Arc<TermCounts>>, QueryError> {
         let mut tables = Vec::new();
         for reference in self.layers_of(known).await?.iter() {

@@ -17,18 +17,18 @@ const MAX_PHRASE_WORDS: usize = 7;
 const MIN_PHRASE_SCORE: u32 = 800;
 
 impl Searcher {
-    /// Resolves a question that may be a misspelled name, but is not written like code: a word that no text
-    /// in scope contains, words with hyphens, or a phrase that contains all words of a name.
+    /// Resolves a question that may be a misspelled name, but is not written like code. It may be a word that
+    /// no chunk in scope contains, words with hyphens, or a phrase that contains all words of a name.
     pub(crate) async fn add_whole_name(
         &self,
         query: &mut PreparedQuery,
         text: &str,
         (scope, selected): (&Scope, &[KnownRepository]),
     ) -> Result<(), QueryError> {
-        // A quoted name is not a wrongly written one.
+        // Quotes around a name are not part of the name.
         let text = text.trim().trim_matches(['"', '\'', '`']);
         let is_decided = !names_of(&query.parsed).is_empty() || query.parsed.file_name.is_some();
-        // The question may have a lead-in: find "validate token".
+        // The name may follow introductory words, as in: find "validate token".
         let asked = query.parsed.symbol.clone().filter(|asked| asked.is_whole);
         let text = asked.as_ref().map_or(text, |asked| asked.name.as_str());
         let Some(form) = Form::of(text).filter(|_| !is_decided && query.parsed.relationship.is_none()) else {
@@ -72,7 +72,7 @@ impl Searcher {
     }
 }
 
-/// The form of a question that may be a name.
+/// The form in which a question that may be a name is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
     /// An ordinary word: `autentication`.
@@ -102,7 +102,7 @@ fn is_sentence(text: &str) -> bool {
     text.split_whitespace().next().is_some_and(|first| FIRST.contains(&first.to_lowercase().as_str()))
 }
 
-/// Whether a near name contains all words of a phrase, and no other words.
+/// Whether the best near name contains all words of a phrase, and no other words.
 fn has_all_words(resolved: &Resolved, phrase: &str) -> bool {
     const OTHER: [Reason; 4] = [Reason::MissingWords, Reason::AdditionalWords, Reason::OtherWord, Reason::Initials];
     let is_whole = |best: &ResolvedSymbol| {

@@ -62,7 +62,8 @@ pub(crate) async fn published_patterns(
     Ok(graph.patterns(view, &Scope::only(tenant.clone(), [repository])).await?)
 }
 
-/// The name under which the report of the part lists the artifact with the patterns. The next stage reads it.
+/// The name under which the report of the part lists the artifact with the patterns. The next stage finds the
+/// artifact by this name.
 pub(crate) const PATTERNS: &str = "patterns";
 
 /// Finds the patterns of a plan's snapshot with the plan's settings.

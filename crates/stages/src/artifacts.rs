@@ -13,7 +13,7 @@ use cairn_wire::{
 };
 
 pub(crate) const FACTS: &str = "facts";
-/// The folder of term counts, and their name in the report of a part.
+/// The folder of the term counts, and the name of their artifact in the report of a part.
 pub(crate) const TERMS: &str = "terms";
 /// The key prefixes of the artifacts that the sweep keeps while a live manifest names them.
 pub(crate) const FOLDERS: [&str; 8] = ["packs", FACTS, "outlines", "manifests", "plans", "links", "patterns", TERMS];
@@ -89,8 +89,8 @@ impl Artifacts {
     }
 
     /// Opens the facts of a source pack; `None` if the pack could not be parsed. The plan is made before the
-    /// facts exist, so the plan cannot contain the hash of the facts. Therefore each group of facts contains
-    /// a checksum.
+    /// facts exist, so it cannot contain the hash of the facts. Therefore each group of facts in the pack
+    /// contains a checksum.
     pub async fn facts_pack(&self, source_pack: &ArtifactRef) -> Result<Option<PackReader>, StageError> {
         let key = facts_key_of(source_pack);
         let bytes = match self.blobs.get(&key).await {
@@ -110,8 +110,8 @@ impl Artifacts {
         let manifest: Manifest =
             decode(ArtifactKind::Manifest, &bytes).map_err(|error| corrupt(&manifest.key, error))?;
         if let Some(links) = &manifest.links {
-            // The artifact may be missing. In this case, the next run links all files and writes the artifact
-            // again. However, an existing artifact must be intact.
+            // A missing artifact is not an error, because the next run links all files and writes the
+            // artifact again. However, an existing artifact must not be damaged.
             if let Some(bytes) = self.kept_artifact(links).await? {
                 let state: LinkState =
                     decode(ArtifactKind::LinkState, &bytes).map_err(|error| corrupt(&links.key, error))?;
@@ -142,7 +142,8 @@ impl Artifacts {
         Ok(())
     }
 
-    /// Deletes every artifact of a repository that the catalogue no longer contains.
+    /// Deletes every artifact of a repository. Call this method only if the catalogue no longer contains the
+    /// repository.
     pub async fn purge(&self, repository: RepositoryId) -> Result<(), StageError> {
         for folder in FOLDERS {
             for found in self.blobs.list(&format!("{folder}/{repository}/")).await? {
@@ -167,7 +168,7 @@ impl Artifacts {
     }
 
     /// Reads the link state that a manifest names. `None` if the link state does not exist, or if another
-    /// build wrote it in another format.
+    /// build of Cairn wrote it in a different format.
     pub(crate) async fn link_state(&self, reference: &ArtifactRef) -> Result<Option<LinkState>, StageError> {
         let Some(bytes) = self.kept_artifact(reference).await? else { return Ok(None) };
         match decode(ArtifactKind::LinkState, &bytes) {
@@ -177,7 +178,7 @@ impl Artifacts {
         }
     }
 
-    /// Reads an artifact that is not required but saves work. `None` if it does not exist.
+    /// Reads an artifact that is not required, but whose contents save work. `None` if it does not exist.
     pub async fn kept_artifact(&self, reference: &ArtifactRef) -> Result<Option<Bytes>, StageError> {
         match self.blobs.get_artifact(reference).await {
             Ok(bytes) => Ok(Some(bytes)),
@@ -187,8 +188,8 @@ impl Artifacts {
     }
 
     /// Writes an artifact whose key ends with the hash of its bytes. A second write of the same bytes changes
-    /// nothing. If the key exists with other bytes, these bytes are damaged and no reader can use them, so
-    /// they are replaced.
+    /// nothing. If the key exists with different bytes, these bytes are damaged and no reader can use them,
+    /// so they are replaced.
     pub async fn put_by_content(
         &self,
         folder: &str,
@@ -226,7 +227,7 @@ pub fn facts_key_of(source_pack: &ArtifactRef) -> String {
 }
 
 /// Returns the key of a source pack's outlines. The key contains the version of the outlines, so that a build
-/// reads only outlines of the same version.
+/// of Cairn reads only outlines of its own version.
 pub fn outlines_key_of(source_pack: &ArtifactRef) -> String {
     let key = source_pack.key.replacen("packs/", "outlines/", 1);
     format!("{key}-{}", cairn_linking::OUTLINE_VERSION)
@@ -248,7 +249,7 @@ pub(crate) fn pack_outlines(outlines: impl Iterator<Item = Outline>) -> Vec<u8> 
     writer.finish()
 }
 
-/// Converts the reference to an artifact to the form for reports.
+/// Converts a reference to an artifact to the form that reports contain.
 pub(crate) fn written(artifact: ArtifactRef) -> WrittenArtifact {
     WrittenArtifact { key: artifact.key, size_bytes: artifact.size_bytes, hash: artifact.hash }
 }

@@ -41,7 +41,8 @@ impl Stage for EmbedStage {
         let previous = self.artifacts.manifest_or_empty(plan.previous_manifest.as_ref()).await?;
         let mut packs = OpenPacks::default();
         packs.open(&self.artifacts, entries(&manifest, &paths, |path| path.now), true).await?;
-        // The texts of ended chunks are needed to count their terms. A rebuild does not count ended chunks.
+        // The texts of ended chunks are read to subtract their terms from the term counts. A rebuild counts
+        // all terms again, so it needs no texts of ended chunks.
         packs.open(&self.artifacts, entries(&previous, &paths, |path| path.before), !plan.rebuild).await?;
         let (repository, rebuild) = (task.run.repository, plan.rebuild);
         let compute = move || {
@@ -73,8 +74,8 @@ fn entries<'a>(
 }
 
 /// Number of texts that are embedded and cached together. A provider charges for each token and may throttle
-/// requests in the middle of a part. The vectors that were computed before are cached, and the next attempt
-/// uses these vectors.
+/// requests in the middle of a part. Because the vectors of earlier texts are already cached, the next
+/// attempt does not compute them again.
 const TEXTS_AT_ONCE: usize = 1024;
 
 /// Embeds chunks of files and chunks of patterns, and stages them as points.
@@ -110,15 +111,15 @@ impl Embedding {
         Ok((report, terms))
     }
 
-    /// Returns the vectors of the chunks, in the order of the chunks. The vectors come from the cache. The
-    /// embedder computes the vectors that are not cached. Each content is embedded only once.
+    /// Returns the vectors of the chunks, in the order of the chunks. The embedder computes only the vectors
+    /// that are not cached, and embeds each content only once.
     async fn dense(
         &self,
         tenant: &Tenant,
         chunks: &[ChunkRecord],
         report: &mut PartReport,
     ) -> Result<Vec<DenseVector>, StageError> {
-        // The texts are sorted, so that an attempt after a failure sends the same texts together.
+        // The texts are sorted, so that a retry after a failure groups the texts in the same way.
         let texts: BTreeMap<ContentHash, &str> =
             chunks.iter().map(|chunk| (chunk.content_hash, without_blank_edges(&chunk.text))).collect();
         let mut left: Vec<Text> = texts.into_iter().collect();
@@ -126,8 +127,8 @@ impl Embedding {
         let mut embedded: FxHashSet<ContentHash> = FxHashSet::default();
         while !left.is_empty() {
             let mut ends = self.claims.ends();
-            // The contents are claimed before the cache is read. If another part's claim ends before this
-            // claim, the vectors of that part are already cached.
+            // The contents are claimed before the cache is read. So if the claim of another part on a content
+            // ended before, the vector of this content is already in the cache.
             let mut claim = self.claims.take(tenant, left.iter().map(|(content, _)| *content));
             let (own, others): (Vec<Text>, Vec<Text>) =
                 left.into_iter().partition(|(content, _)| claim.has(tenant, *content));
@@ -142,7 +143,7 @@ impl Embedding {
             drop(claim);
             left = others;
             if !left.is_empty() {
-                // An error is impossible, because `self` owns the sender.
+                // Waiting cannot fail, because `self` owns the sender.
                 let _ = ends.changed().await;
             }
         }
@@ -183,7 +184,7 @@ impl Embedding {
     }
 }
 
-/// The hash of a content, and the text to embed for it.
+/// The hash of a content, and the text that is embedded for this content.
 type Text<'a> = (ContentHash, &'a str);
 
 fn points(chunks: Vec<ChunkRecord>, dense: Vec<DenseVector>) -> Vec<Point> {
@@ -209,7 +210,7 @@ mod tests {
     use crate::pattern_chunk::pattern_chunk;
     use crate::record_ceilings::tests::{EMBED, ceilings, parsed};
 
-    /// An embedder that embeds `left` texts, and then returns `Throttled`.
+    /// An embedder that embeds `left` texts, and returns `Throttled` for all further texts.
     struct Throttled {
         model: ModelId,
         left: Mutex<usize>,
@@ -271,8 +272,8 @@ mod tests {
         texts.map(|text| ChunkRecord { content_hash: ContentHash::of(&text), text, ..chunk.clone() }).collect()
     }
 
-    /// A part of a run over a ceiling fails before it stages points. A part within the ceilings stages its
-    /// points, which this store refuses with `Forbidden`.
+    /// If a run exceeds a ceiling, its part fails before it stages points. If the run is within the ceilings,
+    /// the part tries to stage its points, and this store returns `Forbidden`.
     #[tokio::test]
     async fn run_over_a_ceiling_embeds_nothing() {
         let (runs, run) = parsed().await;
@@ -302,8 +303,8 @@ mod tests {
         assert_eq!(cache.0.lock().expect("no panic").len(), 2 * TEXTS_AT_ONCE);
     }
 
-    /// Parts that run at the same time, for example of a library and its forks, embed a shared content only
-    /// once.
+    /// If several parts with the same content run at the same time, for example for a library and its forks,
+    /// the content is embedded only once.
     #[tokio::test]
     async fn concurrent_parts_embed_a_content_once() {
         let (embedding, _) = embedding(4);

@@ -1,4 +1,4 @@
-//! embed_patterns: makes a searchable chunk for each pattern.
+//! embed_patterns: creates a searchable chunk for each pattern.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! parse: makes a facts pack and an outline pack from a source pack.
+//! parse: creates a facts pack and an outline pack from a source pack.
 
 use std::sync::Arc;
 
@@ -43,11 +43,11 @@ impl Stage for ParseStage {
         let report = report(&facts);
         let (outlines, facts) =
             blocking(move || Ok((pack_outlines(facts.iter().map(outline)), pack_facts(&facts)))).await?;
-        // Existing facts are also written again, because this renews their modification time. A sweep that
-        // began before this run uses only this time to decide whether to delete the facts.
+        // The facts are written even if they exist, because the write renews their modification time. A sweep
+        // that began before this run decides only by this time whether to delete the facts.
         self.artifacts.blobs.put(&facts_key_of(pack), Bytes::from(facts)).await?;
         // Outlines are written last, because readers of outlines assume that the facts exist. If only the
-        // facts exist, readers make the missing outlines from the facts.
+        // facts exist, readers compute the missing outlines from the facts.
         self.artifacts.blobs.put(&outlines_key_of(pack), Bytes::from(outlines)).await?;
         Ok(report)
     }
@@ -55,7 +55,7 @@ impl Stage for ParseStage {
 
 impl ParseStage {
     /// Returns the facts that an earlier run of this part wrote. Removes damaged facts, because a write does
-    /// not replace an existing object. If they stayed, every run of the part would fail.
+    /// not replace an existing object, and every later run of the part would fail.
     async fn written_facts(&self, pack: &ArtifactRef) -> Result<Option<Vec<FileFacts>>, StageError> {
         let key = facts_key_of(pack);
         let facts = match self.artifacts.facts_pack(pack).await {

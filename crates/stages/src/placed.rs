@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::artifacts::Artifacts;
 use crate::sync::is_doubtful;
 
-/// The open packs of the paths of a part. Each pack is opened only once.
+/// The open packs that contain the paths of a part. Each pack is opened only once.
 #[derive(Default)]
 pub struct OpenPacks {
     facts: FxHashMap<String, Option<PackReader>>,
@@ -52,9 +52,9 @@ impl OpenPacks {
         Ok(())
     }
 
-    /// Reads the facts of an entry. `None` if the entry is not indexed or its pack could not be parsed. A
-    /// doubtful entry may have facts: its part failed, but another worker may have parsed the pack and staged
-    /// records.
+    /// Reads the facts of an entry. `None` if the entry is not indexed or its pack could not be parsed. An
+    /// entry whose `parse` part failed may have facts nevertheless, because another worker may have parsed
+    /// the pack and staged records (`is_doubtful`).
     pub fn facts(&mut self, entry: &ManifestEntry) -> Result<Option<FileFacts>, StageError> {
         let may_have = entry.outcome.is_indexed() || is_doubtful(entry);
         let (true, Some(slot)) = (may_have, &entry.source) else { return Ok(None) };

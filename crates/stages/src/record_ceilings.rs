@@ -1,5 +1,5 @@
-//! The ceilings on numbers of records that are known only after parsing. Every stage that stores data for
-//! each path checks these ceilings first.
+//! Checks the ceilings on the numbers of records, which are known only after parsing. Every stage that stores
+//! data for each path calls this check first.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,8 +20,9 @@ const REMEMBERED: usize = 64;
 
 /// Checks the ceilings for the stages that start after `parse`. A process checks each run only once.
 ///
-/// This check does not count unchanged files, and it counts a content with several paths only once. So it
-/// refuses no run that `publish`, which checks the chunks of the whole snapshot, would accept.
+/// The check of the numbers that `parse` reported does not count unchanged files, and counts a content with
+/// several paths only once. So it never refuses a run because of its chunks if `publish`, which counts the
+/// chunks of the whole snapshot, would accept the run.
 pub struct RecordCeilings {
     ledger: Arc<dyn LedgerRead>,
     artifacts: Arc<Artifacts>,
@@ -54,7 +55,7 @@ impl RecordCeilings {
         Ok(())
     }
 
-    /// Checks the counts that `parse` reported. This function reads the ledger once.
+    /// Checks the counts that `parse` reported. The function reads the ledger once.
     async fn check_parsed(&self, run: RunId) -> Result<(), StageError> {
         let Ceilings { max_chunks, max_records, .. } = self.ceilings;
         let (mut num_chunks, mut num_records) = (0u64, 0u64);
@@ -79,8 +80,8 @@ impl RecordCeilings {
         Ok(())
     }
 
-    /// Checks the number of records of contents with several paths in the whole snapshot. This number depends
-    /// on the number of paths, not on the bytes that the repository stores.
+    /// Checks the number of records that belong to copies of the same content in the whole snapshot. A
+    /// repository with little content can have a large number of copies.
     async fn check_repeated(&self, plan: &Plan) -> Result<(), StageError> {
         let manifest = self.artifacts.manifest_or_empty(plan.manifest.as_ref()).await?;
         let repeated = RepeatedContents::of(&manifest);

@@ -11,9 +11,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::artifacts::{Artifacts, facts_key_of};
 use crate::threads::blocking;
 
-/// The ceiling on records of copies grows by one record for this many bytes of distinct content. Code has
-/// about one record in 70 bytes. So a large repository may have many copies, but copies cannot make a small
-/// repository large.
+/// For each block of this many bytes of distinct content, the ceiling on records of copies grows by one
+/// record. So a large repository may have many copies, but copies cannot make the index of a small repository
+/// large. Code has about one record in 70 bytes.
 const BYTES_PER_ALLOWED_RECORD: u64 = 128;
 /// The length of the shortest definition in any language.
 const BYTES_PER_RECORD: u64 = 2;
@@ -34,7 +34,7 @@ struct Repeated<'m> {
 
 pub(crate) struct RepeatedContents<'m> {
     contents: Vec<Repeated<'m>>,
-    /// Sum of the sizes of all contents, each counted once.
+    /// Sum of the sizes of all contents. A content with several paths is counted once.
     distinct_bytes: u64,
 }
 
@@ -63,8 +63,8 @@ impl<'m> RepeatedContents<'m> {
         self.contents.iter().map(most).fold(0, u64::saturating_add)
     }
 
-    /// Whether the plan changes a path of a repeated content. If the plan changes no such path, the number of
-    /// copies has not grown since the last check.
+    /// Whether the plan changes a path of a repeated content. If not, the number of copies has not grown
+    /// since the last check.
     pub(crate) fn has_any(&self, manifest: &Manifest, plan: &Plan) -> bool {
         let slots: FxHashSet<(&str, u32)> =
             self.contents.iter().map(|content| (content.pack.key.as_str(), content.index)).collect();
@@ -74,7 +74,7 @@ impl<'m> RepeatedContents<'m> {
         })
     }
 
-    /// Counts the records of all copies. This function reads the facts of the repeated contents.
+    /// Counts the records of all copies. The function reads the facts of the repeated contents.
     pub(crate) async fn num_records(&self, artifacts: &Artifacts) -> Result<u64, StageError> {
         let mut packs: BTreeMap<&str, (&ArtifactRef, Vec<Copies>)> = BTreeMap::new();
         for content in &self.contents {

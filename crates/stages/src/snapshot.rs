@@ -19,19 +19,19 @@ use crate::threads::blocking;
 
 /// Number of packs that are read concurrently.
 const PACKS_AT_ONCE: usize = 4;
-/// The memory that linking needs: so much for each byte of the snapshot's files, and in addition so much for
-/// each file. In a measurement, linking 10,184 files with 17 MB in total needed 311 MiB. Other stages need
-/// less.
+/// The memory that linking needs: the first number for each byte of the snapshot's files, plus the second
+/// number for each file. In a measurement, linking 10,184 files with 17 MB in total needed 311 MiB. Other
+/// stages need less.
 const MEMORY_PER_BYTE: u64 = 12;
 const MEMORY_PER_FILE: u64 = 16 << 10;
 /// The default memory for snapshots.
 pub const SNAPSHOT_MEMORY_BYTES: u64 = 1 << 30;
-/// The unit of memory in the semaphore.
+/// The number of bytes of memory for which one permit of the semaphore is needed.
 const UNIT_BYTES: u64 = 1 << 20;
 /// A number of permits that a semaphore supports on every machine.
 const MOST_UNITS: u32 = u32::MAX >> 3;
-/// How long a job waits for memory before it is postponed. The remaining time of the job is for the work
-/// itself.
+/// How long a job waits for memory before it is postponed. This time must leave enough of the job's total
+/// time for the work itself.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// One indexed file.
@@ -56,7 +56,7 @@ pub struct Snapshot {
     pub repository: RepositoryId,
     pub manifest: Arc<Manifest>,
     pub files: Vec<SnapshotFile>,
-    /// This is the last field, so that the memory is released only after all other fields are dropped.
+    /// This must be the last field, so that the memory is released only after all other fields are dropped.
     _memory: Option<OwnedSemaphorePermit>,
 }
 
@@ -107,9 +107,9 @@ impl Snapshot {
     }
 }
 
-/// Loads snapshots. Stages that need the same snapshot at the same time share it.
+/// Loads snapshots. If several stages need the same snapshot at the same time, they share it.
 ///
-/// A repository may have any size. So the memory of the snapshots in use at the same time is limited, and not
+/// A repository may have any size. So the limit applies to the total memory of the snapshots in use, not to
 /// their number.
 pub struct Snapshots {
     /// One cell for each snapshot in use, by the key of its manifest. A cell is locked while its snapshot is
@@ -122,8 +122,8 @@ pub struct Snapshots {
 type Cell = Arc<Mutex<Weak<Snapshot>>>;
 
 impl Snapshots {
-    /// Limits the memory of the snapshots in use at the same time. The memory of a snapshot is estimated from
-    /// its files. A snapshot that needs more than the limit is loaded alone.
+    /// Limits the total memory of the snapshots in use. The memory of a snapshot is estimated from its files.
+    /// A snapshot that needs more than the limit is loaded when no other snapshot is in use.
     pub fn new(memory_bytes: u64) -> Self {
         let num_units = num_units(memory_bytes).clamp(1, MOST_UNITS);
         Self { cells: StdMutex::default(), memory: Arc::new(Semaphore::new(num_units as usize)), num_units }
@@ -189,7 +189,7 @@ fn slot(manifest: &Manifest, position: usize) -> (&str, u32) {
     manifest.entries[position].source.as_ref().map_or(("", 0), |slot| (&slot.artifact.key, slot.index))
 }
 
-/// Reads the files at these positions in the manifest. All of them are in the same pack.
+/// Reads the files at these positions in the manifest. All these files must be in the same pack.
 async fn read_pack(
     artifacts: Arc<Artifacts>,
     manifest: Arc<Manifest>,
@@ -229,7 +229,7 @@ fn read_files(
     Ok(files)
 }
 
-/// Makes missing outlines from the facts. The parse stage writes outlines together with the facts, but
+/// Computes missing outlines from the facts. The parse stage writes outlines together with the facts, but
 /// another version of Cairn may have written these facts.
 async fn make_outlines(artifacts: &Artifacts, pack: &ArtifactRef) -> Result<Option<PackReader>, StageError> {
     let Some(facts) = artifacts.facts_pack(pack).await? else { return Ok(None) };
@@ -250,7 +250,7 @@ mod tests {
 
     use super::*;
 
-    /// Stores a manifest with one file of this size. The pack of the file is not parsed.
+    /// Stores a manifest with one file of this size, whose pack has not been parsed.
     async fn manifest_of(artifacts: &Artifacts, repository: RepositoryId, size_bytes: u64) -> ArtifactRef {
         let pack = ArtifactRef { key: "packs/none".to_owned(), size_bytes: 1, hash: [0; 32] };
         let entry = ManifestEntry {

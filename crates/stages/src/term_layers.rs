@@ -1,11 +1,11 @@
-//! Computes the term counts of a repository: the number of its published chunks that contain each term, and
-//! each pair of words in the name of a symbol.
+//! Computes the term counts of a repository: for each term, and for each pair of words in the name of a
+//! symbol, the number of published chunks that contain it.
 //!
 //! Every part that begins or ends chunks reports a table of these changes. `publish` adds the tables of all
-//! parts and writes the sum as one layer. The manifest lists the layers, so the counts are exactly those of
-//! its generation. A small change writes a small layer: the new layer is merged with an older layer only if
-//! the older layer is less than four times as large. Therefore a repository has few layers, and the cost of a
-//! merge is proportional to the changes since the previous merge.
+//! parts and writes the sum as one layer. The manifest lists the layers of its generation, so the counts are
+//! exact for this generation. A small change writes a small layer: the new layer is merged with an older
+//! layer only if the older layer is less than four times as large. Therefore a repository has few layers, and
+//! the cost of a merge is proportional to the changes since the previous merge.
 
 use cairn_domain::{ArtifactRef, ChunkRecord, Point, RepositoryId, TermCounts};
 use cairn_pipeline::StageError;
@@ -19,7 +19,8 @@ use crate::threads::blocking;
 /// An older layer is not merged if it is at least this many times as large as the new layer.
 const TIER: u64 = 4;
 
-/// The counts of a part's changes. A rebuild begins an empty table, so it counts no ended chunk.
+/// The changes that a part makes in the counts. A rebuild starts from an empty table, so it subtracts no
+/// ended chunks.
 pub(crate) fn changed_terms(begun: &[Point], ended: &[ChunkRecord], rebuild: bool) -> TermCounts {
     let mut counter = TermCounter::default();
     begun.iter().for_each(|point| counter.begin(&point.chunk, &point.sparse));
@@ -100,7 +101,7 @@ mod tests {
         hash ^ hash >> 16
     }
 
-    /// A change of one file: one chunk ends, and a chunk with other terms begins.
+    /// A change of one file: one chunk ends, and a chunk with different terms begins.
     fn small_change(number: u32) -> TermCounts {
         let ended = (0..50).map(|term| (spread((number * 31 + term) % NUM_TERMS), -1));
         let begun = (0..50).map(|term| (spread(NUM_TERMS + number * 50 + term), 1));
@@ -144,7 +145,7 @@ mod tests {
             assert_eq!(sum(&artifacts, &layers).await, expect, "change {number}");
             assert!(layers.len() <= 6, "there are {} layers after change {number}", layers.len());
         }
-        // If each change wrote the whole table, a hundred tables would be written.
+        // If each change wrote the whole table, the total size would be the size of a hundred tables.
         assert!(num_written < 10 * size_bytes, "{num_written} bytes were written for a table of {size_bytes} bytes");
     }
 

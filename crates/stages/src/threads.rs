@@ -1,5 +1,5 @@
-//! Functions that run work on threads: blocking work of an async stage, and one function applied to many
-//! items.
+//! Functions that run work on threads: one runs the blocking work of an async stage, and one applies a
+//! function to many items.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,5 +1,5 @@
 //! The versions of all code that turns bytes into records. Facts keys and manifests contain these versions.
-//! So if a tool changes, only the output of this tool is made again.
+//! So if a tool changes, only the output of this tool is computed again.
 
 use cairn_config::Operator;
 use cairn_domain::{BlobId, Digest, Digester, FactsKey, ModelId};
@@ -13,8 +13,9 @@ pub struct Toolchain {
 /// Increase this number when a code change produces different edges, patterns or requested keys for the same
 /// facts.
 const LINKING_VERSION: u64 = 11;
-/// Increase this number when terms or their weights change. Since version 2, every generation has term
-/// counts, since version 3, counts of the pairs of words in names, and since version 4, of abbreviations.
+/// Increase this number when terms or their weights change. Version 2 added term counts to every generation,
+/// version 3 added the counts of the pairs of words in names, and version 4 added the counts of
+/// abbreviations.
 const TERMS_VERSION: u64 = 4;
 
 /// Increase this number when a code change produces different manifest entries, for example different tags,
@@ -23,7 +24,7 @@ const INVENTORY_VERSION: u64 = 2;
 
 impl Toolchain {
     /// Returns the identity of the facts of a blob. `ignore` is the digest of the repository's
-    /// `secrets.ignore`, or another digest if the path is not searched for secrets.
+    /// `secrets.ignore`, or a fixed digest if the path is not searched for secrets.
     pub fn facts_key(&self, blob: BlobId, language: &str, ignore: Digest) -> FactsKey {
         let digester = Digester::new("facts").bytes(&blob.0).text(language);
         let digester = digester.number(cairn_redaction::RULES_VERSION.into());

@@ -1,6 +1,6 @@
-//! The codec of fields. Numbers are varints, texts and lists begin with their length, and optional values
-//! begin with a flag. Fields are encoded in the order in which `record!` lists them. Names and types of
-//! fields are not encoded, because the kind and version in the envelope determine them.
+//! Encodes and decodes fields. Numbers are varints, texts and lists begin with their length, and optional
+//! values begin with a flag. Fields are encoded in the order in which `record!` lists them. Names and types
+//! of fields are not encoded, because the kind and version in the envelope determine them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -74,8 +74,8 @@ impl<'a> Reader<'a> {
         self.fail("a number of at most 64 bits")
     }
 
-    /// Decodes a length. The length must fit in the rest of the input, so that a damaged length cannot
-    /// allocate much memory.
+    /// Decodes a length. The length must fit in the rest of the input, so that a damaged length cannot cause
+    /// a large allocation.
     fn length(&mut self) -> Result<usize, DecodeError> {
         let length = self.varint()?;
         if length > self.0.len() as u64 { self.fail("a length within the input") } else { Ok(length as usize) }
@@ -249,7 +249,7 @@ impl<A: Decode, B: Decode> Decode for (A, B) {
     }
 }
 
-/// Implements the codec of a struct. The fields are encoded in the given order.
+/// Implements the codec of a struct. The fields are encoded in the order in which the macro call lists them.
 macro_rules! record {
     ($type:path { $($field:ident),+ $(,)? }) => {
         impl $crate::codec::Encode for $type {

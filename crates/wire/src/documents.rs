@@ -1,6 +1,6 @@
-//! The codec of the documents of catalogue and ledger: registry, repositories, runs, and views. A document is
-//! one byte with its version, followed by its fields. In addition to the document, a store saves the fields
-//! that it queries.
+//! Encodes and decodes the documents of the catalogue and the ledger: registry, repositories, runs, and
+//! views. A document consists of one byte with its version, followed by its fields. In addition to the
+//! document, a store saves the fields that it queries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -199,7 +199,8 @@ record!(runs::RepositoryState { lease, requests, is_deleted, deletion, published
 record!(runs::SyncOutcome { at_ms, failure });
 record!(domain::Hosted { host, id, organisation, default_branch, description, topics });
 
-/// Decodes a field at the end of a document. Returns `None` if the document is older than the field.
+/// Decodes a field at the end of a document. Returns `None` if the document is so old that it does not
+/// contain the field.
 fn came_later<T: Decode>(reader: &mut Reader<'_>) -> Result<Option<T>, DecodeError> {
     if reader.0.is_empty() { Ok(None) } else { T::decode(reader).map(Some) }
 }

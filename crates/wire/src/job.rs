@@ -17,7 +17,7 @@ pub enum Job {
 pub struct SyncJob {
     pub tenant: Tenant,
     pub repository: RepositoryId,
-    /// Number of the request within the repository. A later request is a different job.
+    /// Number of the request among the requests for its repository. A later request is a different job.
     pub request: u64,
 }
 
@@ -68,7 +68,7 @@ impl Job {
 
     /// Parses a job. If the text is not a job, returns the reason, which becomes part of its dead letter.
     pub fn from_json(text: &str) -> Result<Self, String> {
-        // The version is read first, because another version may have other fields.
+        // The version is read first, because the fields may differ between versions.
         let Version { version } = serde_json::from_str(text).map_err(|error| error.to_string())?;
         match version {
             1 => parse::<JobV1>(text)?.into_job(),

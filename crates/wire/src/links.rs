@@ -67,13 +67,13 @@ fn shortened(key: u64) -> u32 {
 }
 
 impl AskedKeys {
-    /// Builds the look-ups from pairs of a key and the position of a file that looked it up. The pairs may
+    /// Builds the value from pairs of a key and the position of a file that looked up this key. The pairs may
     /// have any order.
     pub fn new(asked: impl IntoIterator<Item = (u64, u32)>) -> Self {
         Self::of_short(asked.into_iter().map(|(key, file)| (shortened(key), file)).collect())
     }
 
-    /// Joins the look-ups of earlier groups with the look-ups of files that were linked now. Each part is
+    /// Joins the lookups of earlier groups with the lookups of files that were linked now. Each part is
     /// paired with the new positions of its files. A position is `None` if the file is removed.
     pub fn joined<'a>(parts: impl IntoIterator<Item = (&'a AskedKeys, Vec<Option<u32>>)>, linked: &AskedKeys) -> Self {
         let mut asked: Vec<(u32, u32)> = linked.pairs().collect();
@@ -157,8 +157,8 @@ impl Decode for AskedKeys {
     }
 }
 
-/// The results of files with neighbouring paths. In a pack this is the first record; the second record is the
-/// [`LinkSummary`] of the same files.
+/// The results of files with neighbouring paths. In a pack, this value is the first record; the second record
+/// is the [`LinkSummary`] of the same files.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LinkGroup {
     /// Sorted by path.
@@ -167,7 +167,7 @@ pub struct LinkGroup {
 }
 record!(LinkGroup { files, asked });
 
-/// The linking state of a generation. The next run links only the changed files, and the files whose look-ups
+/// The linking state of a generation. The next run links only the changed files, and the files whose lookups
 /// now have a different result.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LinkState {

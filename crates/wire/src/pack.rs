@@ -12,9 +12,11 @@ use bytes::Bytes;
 use crate::codec::{Decode, DecodeError, Encode, Reader, record};
 use crate::envelope::{ArtifactKind, HEADER_BYTES, check_header, compress, decompress, put_header};
 
-/// Minimum size of a group before compression. The records of most packs are read in order.
+/// Minimum size of a group before compression. Large groups are suitable for most packs, because their
+/// records are read in order.
 const GROUP_BYTES: usize = 128 * 1024;
-/// Exact search reads single texts. Smaller groups make this faster, but the pack larger.
+/// The same for source packs, from which exact search reads single texts. Smaller groups make these reads
+/// faster, but the pack becomes larger.
 const SOURCE_GROUP_BYTES: usize = 32 * 1024;
 
 #[derive(Clone, PartialEq, Debug)]
@@ -166,7 +168,7 @@ impl Pack {
         self.bytes.len() + 24 * (self.index.groups.len() + self.index.places.len())
     }
 
-    /// Decompresses a group and checks it.
+    /// Verifies the checksum of a group, and decompresses the group.
     fn group(&self, number: u32) -> Result<Vec<u8>, DecodeError> {
         let fail = |expected| DecodeError::Malformed { expected, bytes_left: 0 };
         let group = self.index.groups.get(number as usize).ok_or_else(|| fail("a group of the pack"))?;
@@ -181,7 +183,8 @@ impl Pack {
 }
 
 thread_local! {
-    /// Creating a decompressor takes as long as decompressing a small group.
+    /// Decompressors are reused, because creating a decompressor takes as long as decompressing a small
+    /// group.
     static DECOMPRESSOR: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
@@ -193,12 +196,13 @@ fn decompress_sized(frame: &[u8], size_bytes: usize) -> Result<Vec<u8>, DecodeEr
         }
         decompressor.as_mut().and_then(|decompressor| decompressor.decompress(frame, size_bytes).ok())
     });
-    // A group may be larger than its records, if another build wrote it.
+    // If another build wrote the pack, a group may contain more bytes than its records, and this frame is too
+    // large for the fast path.
     decompressed.map_or_else(|| decompress(frame), Ok)
 }
 
-/// Reads records of a pack. The reader keeps the last group in memory, so that reading in order decompresses
-/// each group only once.
+/// Reads records of a pack. The reader keeps the last group in memory, so that each group is decompressed
+/// only once if the records are read in order.
 pub struct PackReader {
     pack: Arc<Pack>,
     open: Option<(u32, Vec<u8>)>,

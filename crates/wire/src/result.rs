@@ -79,8 +79,8 @@ pub struct PartReport {
     /// Number of chunks in the contents of the pack, reported by parse. A content with several paths is
     /// counted once.
     pub chunks_parsed: u64,
-    /// Number of records of the contents of the pack, reported by parse. A content with several paths is
-    /// counted once.
+    /// Number of records that the contents of the pack produce, reported by parse. A content with several
+    /// paths is counted once.
     pub records_parsed: u64,
     pub chunks_embedded: u64,
     pub cache_hits: u64,

@@ -1,7 +1,8 @@
-//! The codec of term counts.
+//! Encodes and decodes term counts.
 //!
-//! Terms are hashes, so their differences are small numbers that cannot be compressed further, and their
-//! counts are mostly 1. Therefore the differences and the counts are two separate lists.
+//! Terms are hashes, so the differences between sorted terms are small numbers that cannot be compressed
+//! further. The counts, however, are mostly 1 and can be compressed. Therefore the differences and the counts
+//! are two separate lists.
 
 use cairn_domain::{TermCounts, WordPair};
 

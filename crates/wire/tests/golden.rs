@@ -1,8 +1,10 @@
-//! Tests golden files. The files contain the bytes of every version of every format that is sent or stored.
+//! Checks that this build can read the golden files, which contain the bytes of every version of every format
+//! that is sent or stored.
 //!
 //! The build that introduces a version writes `tests/golden/<name>.v<version>` once. The file is never
 //! changed. Every later build must read it, and a build that writes this version must write the same bytes.
-//! `WRITE_GOLDEN=1` writes a missing file but never an existing one, so changed bytes require a new version.
+//! `WRITE_GOLDEN=1` writes missing files but never changes an existing file, so changed bytes require a new
+//! version.
 
 mod values;
 
@@ -23,8 +25,8 @@ struct Format {
     name: &'static str,
     version: u8,
     write: fn() -> Vec<u8>,
-    /// Reads the bytes. Returns `Err` if the bytes are refused, and `Ok(false)` if the bytes contain another
-    /// value.
+    /// Reads the bytes. Returns `Err` if the bytes are refused, and `Ok(false)` if the bytes contain a
+    /// different value.
     read: fn(&[u8]) -> Result<bool, String>,
 }
 
@@ -263,7 +265,7 @@ fn unknown_version_error_names_the_known_one() {
         if is_artifact {
             bytes[6] = 99;
         } else if format.name == "job" {
-            // The error must be about the unknown version, even if the other bytes are invalid.
+            // The error must report the unknown version, even if the other bytes are invalid.
             bytes = br#"{"version":99,"later":true}"#.to_vec();
         } else {
             continue;
@@ -288,7 +290,8 @@ fn artifact_of_another_kind_is_refused() {
 fn truncated_artifact_is_an_error() {
     for format in formats() {
         let bytes = (format.write)();
-        // An empty text means no settings; every other format has at least one byte.
+        // Every cut text must be refused, with one exception: an empty text is valid as `request_settings`,
+        // and means no settings.
         for length in usize::from(format.name == "request_settings")..bytes.len() {
             let read = (format.read)(&bytes[..length]);
             let error = read.expect_err(&format!("{} cut at {length}", format.name));

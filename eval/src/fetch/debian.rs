@@ -1,7 +1,8 @@
 //! Fetches source packages of Debian with apt.
 //!
-//! Most machines list only binary packages. Therefore apt uses copies of the machine's lists that name source
-//! packages, and separate folders for the indexes. The settings of the machine are not changed.
+//! On most machines, the package lists of apt name only binary packages. Therefore the program gives apt
+//! copies of the machine's lists that name source packages, and separate folders for the indexes. The
+//! settings of the machine are not changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use super::command::run;
 use super::unpack::{entries, only_archive};
 use crate::questions::SourcePackage;
 
-/// The lists of the machine.
+/// The files of this machine that list the package sources.
 const LIST: &str = "/etc/apt/sources.list";
 const LISTS: &str = "/etc/apt/sources.list.d";
 
@@ -35,12 +36,13 @@ pub(super) fn source(package: &SourcePackage, cache: &Path, download: &Path, fol
     // The checksums in the description are checked. The signature of the description is not checked, because
     // the keys of its author are rarely installed. Apt has checked the signature of the archive.
     run(download, "dpkg-source", &["--no-check", "--no-copy", "--extract", &text(&description)?, &text(folder)?])?;
-    // The folder contains copies of the files before the patches of Debian.
+    // This folder contains copies of the files from before Debian's patches.
     super::remove(&folder.join(".pc"))
 }
 
-/// Unpacks the original sources, without the changes of Debian. This is used because some mirrors lack the
-/// archive of the changes. Few packages change files of the original sources.
+/// Unpacks the original sources, without Debian's changes. This function is needed because some mirrors lack
+/// the archive of the changes. The difference is small, because few packages change files of the original
+/// sources.
 fn original_only(download: &Path, folder: &Path) -> anyhow::Result<()> {
     for path in entries(download)? {
         if !path.to_string_lossy().contains(".orig.tar.") {
@@ -52,7 +54,7 @@ fn original_only(download: &Path, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reads the indexes of source packages, if this was not done before.
+/// Downloads the indexes of source packages. `updated` in the cache records that this was done.
 fn update(apt: &Path) -> anyhow::Result<()> {
     for folder in ["lists/partial", "archives/partial", "parts"] {
         fs::create_dir_all(apt.join(folder)).with_context(|| format!("creating {}", apt.display()))?;
@@ -68,7 +70,7 @@ fn update(apt: &Path) -> anyhow::Result<()> {
     fs::write(apt.join("updated"), "").context("marking the lists as read")
 }
 
-/// A list of the machine that names source packages instead of binary packages.
+/// A copy of a list of this machine that names source packages instead of binary packages.
 fn of_sources(text: &str) -> String {
     let line = |line: &str| match line.strip_prefix("deb ") {
         Some(rest) => format!("deb-src {rest}\n"),

@@ -13,7 +13,8 @@ use anyhow::Context;
 
 use crate::questions::{Registry, SourcePackage};
 
-/// The folder with the sources of a package. The sources are fetched unless the cache contains them.
+/// Returns the folder with the sources of a package. The sources are fetched if the cache does not contain
+/// them.
 pub(crate) fn sources(cache: &Path, package: &SourcePackage) -> anyhow::Result<PathBuf> {
     let folder = cache.join("sources").join(&package.id);
     let mark = cache.join("sources").join(format!("{}.fetched", package.id));

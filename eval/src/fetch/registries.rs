@@ -24,15 +24,15 @@ pub(super) fn go(package: &SourcePackage, download: &Path, folder: &Path) -> any
 }
 
 /// Fetches the source distribution of a Python package. Only the package itself must be a source
-/// distribution. Its build tools may be wheels.
+/// distribution. The build tools of the package may be wheels.
 pub(super) fn pypi(package: &SourcePackage, download: &Path, folder: &Path) -> anyhow::Result<()> {
     let wanted = format!("{}=={}", package.package, package.version);
     run(download, "pip", &["download", "--quiet", "--no-deps", "--no-binary", &package.package, &wanted])?;
     only_archive(download, folder)
 }
 
-/// Fetches a crate. Cargo has no command to fetch one crate, so cargo fetches the dependencies of a package
-/// that depends on this crate.
+/// Fetches a crate. Cargo has no command that fetches a single crate. Therefore a package that depends on the
+/// crate is created, and cargo fetches the dependencies of this package.
 pub(super) fn crates(package: &SourcePackage, download: &Path, folder: &Path) -> anyhow::Result<()> {
     #[derive(Deserialize)]
     struct Metadata {
@@ -64,7 +64,7 @@ pub(super) fn npm(package: &SourcePackage, download: &Path, folder: &Path) -> an
     only_archive(download, folder)
 }
 
-/// Fetches the archive of sources that is published beside the binary.
+/// Fetches the archive of sources that is published together with the binary archive.
 pub(super) fn maven(package: &SourcePackage, download: &Path, folder: &Path) -> anyhow::Result<()> {
     let artifact = format!("-Dartifact={}:{}:jar:sources", package.package, package.version);
     let output = format!("-DoutputDirectory={}", download.display());

@@ -26,7 +26,8 @@ pub(super) fn only_archive(download: &Path, folder: &Path) -> anyhow::Result<()>
     move_sources(&unpacked, folder)
 }
 
-/// Moves the unpacked sources to `folder`. If they are in one folder, only its contents are moved.
+/// Moves the unpacked sources to `folder`. If all sources are in one folder, only the contents of this folder
+/// are moved.
 fn move_sources(unpacked: &Path, folder: &Path) -> anyhow::Result<()> {
     let top = entries(unpacked)?;
     let sources = match top.as_slice() {

@@ -1,4 +1,4 @@
-//! Asks for absent names. An answer about another name must have a label.
+//! Asks for absent names. An answer about a different name must have a label.
 
 use super::NameOptions;
 use super::judge::Judge;
@@ -31,12 +31,12 @@ pub(crate) async fn run(index: &Index, all: &[(String, Vec<Symbol>)], options: N
     println!("\nabsent names: {absent} absent, {labelled} with a label, {unlabelled} without a label");
     anyhow::ensure!(
         unlabelled == 0,
-        "{unlabelled} answers about absent names are about another name, but have no label"
+        "{unlabelled} answers to questions for absent names are about a different name, but have no label"
     );
     Ok(())
 }
 
-/// A name from another repository, a name that consists of two halves of names, or random letters.
+/// Generates an absent name: a name from a different repository, halves of two names, or random letters.
 fn absent_name(all: &[(String, Vec<Symbol>)], at: usize, random: &mut Random) -> String {
     let of = |at: usize, random: &mut Random| {
         let symbols = &all[at].1;

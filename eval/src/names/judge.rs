@@ -1,4 +1,4 @@
-//! Decides whether a wrong name clearly refers to one name. The decision does not use the resolver.
+//! Decides whether a wrong name is a misspelling of only one name. The decision does not use the resolver.
 
 use std::collections::BTreeSet;
 
@@ -25,13 +25,13 @@ impl Judge {
         Self { names, flats }
     }
 
-    /// Whether the scope contains this name, apart from its style.
+    /// Whether the scope contains this name, regardless of its style.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.flats.contains(&Words::of(last_part(name)).0.concat())
     }
 
-    /// Whether no name is equal to the wrong name, and no other name is both by letters and by words as near
-    /// as the correct name.
+    /// Whether the wrong name `asked` clearly refers to `right`: no name is equal to the wrong name, and no
+    /// name except `right` is as near as `right` both by letters and by words.
     pub(crate) fn is_clear(&self, asked: &str, right: &str) -> bool {
         let asked = last_part(asked);
         let (asked, right) = (Words::of(asked).0, Words::of(right).0);
@@ -83,8 +83,7 @@ fn letters(left: &str, right: &str, limit: usize) -> usize {
     rows[left.len() % 3][right.len()]
 }
 
-/// The number of words that only one of the names contains. Words with similar letters are counted with less
-/// weight.
+/// The number of words that only one of the names contains. Words with similar letters count less.
 fn words(left: &[String], right: &[String]) -> f64 {
     let mut free: Vec<bool> = vec![true; right.len()];
     let mut distance = 0.0;
@@ -102,7 +101,7 @@ fn words(left: &[String], right: &[String]) -> f64 {
     distance + free.iter().filter(|is_free| **is_free).count() as f64
 }
 
-/// The distance between two words: 0 for equal words, up to 1 for similar words, and 2 for other words.
+/// The distance between two words: 0 for equal words, at most 1 for similar words, and 2 for all other words.
 fn of_words(left: &str, right: &str) -> f64 {
     if left == right {
         return 0.0;

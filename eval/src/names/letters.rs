@@ -1,4 +1,4 @@
-//! Generates errors in single letters, like the errors of a person who types.
+//! Generates errors in single letters, such as typing errors.
 
 use super::random::Random;
 
@@ -151,7 +151,7 @@ pub(crate) fn missing_syllable(text: &str, random: &mut Random) -> Option<String
     })
 }
 
-/// Replaces one occurrence of a text in the table by the other text of its entry.
+/// Finds a text of the table in `text`, and replaces one occurrence by the second text of the same entry.
 fn replaced(text: &str, table: &[(&str, &str)], random: &mut Random) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     let found: Vec<(usize, &(&str, &str))> =

@@ -1,9 +1,9 @@
 //! `cairn eval --names`: asks for misspelled names, and counts how often the correct name is found.
 //!
 //! Each wrong name is generated from a name in the index with one kind of error. A wrong name is used only if
-//! no name is equal to it and no other name is as near (see `judge`). The program counts how often the
-//! correct name is the first name, and how often it is among the first five names. An answer to an absent
-//! name must have a label if it is about another name.
+//! no name is equal to it, and no name is as near to it as the correct name (see `judge`). The program counts
+//! how often the correct name is the first name, and how often it is among the first five names. If an answer
+//! to a question for an absent name is about a different name, it must have a label.
 
 mod absent;
 mod generate;
@@ -29,7 +29,7 @@ use random::Random;
 use symbols::{NamePool, Symbol};
 use words::Words;
 
-/// Number of attempts for each wrong name.
+/// Maximum number of attempts to generate each wrong name.
 const ATTEMPTS: usize = 60;
 
 /// The options of the measurement.
@@ -40,7 +40,7 @@ pub(crate) struct NameOptions {
     pub(crate) way: Way,
     pub(crate) num_absent: usize,
     pub(crate) seed: u64,
-    /// Whether the program prints wrong names whose correct name was not the first result.
+    /// Whether the program prints the wrong names for which the correct name was not the first result.
     pub(crate) misses: bool,
 }
 
@@ -65,7 +65,7 @@ impl Counts {
     }
 }
 
-/// The counts by kind of error, and the latencies, for one way of asking.
+/// The counts for each kind of error, and the latencies, for one way of asking.
 #[derive(Default)]
 struct Measured {
     kinds: BTreeMap<&'static str, Counts>,

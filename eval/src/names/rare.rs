@@ -1,5 +1,5 @@
-//! Generates less frequent errors: prefixes of types, numbers, wrong borders of words, accents, several short
-//! words.
+//! Generates less frequent errors: type prefixes, numbers, wrong word boundaries, accents, and several
+//! shortened words.
 
 use super::letters::{by_sound, edit, position, typo};
 use super::random::Random;
@@ -35,7 +35,7 @@ pub(crate) fn number_added(symbol: &Symbol, _: &NamePool<'_>, random: &mut Rando
     (!ends_with_digit).then(|| format!("{}{}", symbol.name, random.pick(&NUMBERS)))
 }
 
-/// Moves a border of words, and makes a typing error: `userName` becomes `useRname`.
+/// Moves a word boundary, and makes a typing error: `userName` becomes `useRname`.
 pub(crate) fn wrong_borders(symbol: &Symbol, _: &NamePool<'_>, random: &mut Random) -> Option<String> {
     let flat = Words::of(&symbol.name).0.concat();
     if flat.len() < 7 || !flat.is_ascii() {

@@ -1,6 +1,6 @@
-//! The names of a repository, from which wrong names are made.
+//! The names of a repository, from which wrong names are generated.
 
-/// A name of the index.
+/// A name in the index.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Symbol {
     pub(crate) name: String,
@@ -16,9 +16,9 @@ impl Symbol {
     }
 }
 
-/// The names of a repository, and the facts about them that the errors use.
+/// The names of a repository, and the data about them that is needed to generate errors.
 pub(crate) struct NamePool<'a> {
     pub(crate) symbols: &'a [Symbol],
-    /// Words that occur in names.
+    /// The words that occur in the names.
     pub(crate) vocabulary: Vec<String>,
 }

@@ -1,5 +1,5 @@
 //! Words that the generator of wrong names replaces. These words were collected independently of the tables
-//! of the resolver, so the tables of the resolver lack some of them.
+//! of the resolver, so the resolver's tables do not contain all of them.
 
 /// Long words and their short forms.
 pub(crate) const SHORT_FORMS: &[(&str, &str)] = &[
@@ -222,7 +222,7 @@ pub(crate) const SAME_MEANING: &[&[&str]] = &[
     &["unregister", "remove", "unsubscribe"],
 ];
 
-/// British and American spellings of parts of words.
+/// Parts of words that have different British and American spellings.
 pub(crate) const SPELLINGS: &[(&str, &str)] = &[
     ("ize", "ise"),
     ("izer", "iser"),
@@ -275,7 +275,7 @@ pub(crate) const DIGITS: &[(&str, &str)] = &[
     ("and", "n"),
 ];
 
-/// Words before and after a name that add little meaning.
+/// Words that are added before or after a name, and that add little meaning.
 pub(crate) const PREFIXES: &[&str] = &[
     "get", "is", "set", "do", "my", "the", "new", "has", "base", "abstract", "async", "try", "_", "on", "i", "m", "fn",
 ];

@@ -1,4 +1,4 @@
-//! Generates errors in the words of a name: other words, another order, other endings.
+//! Generates errors in the words of a name: different words, a different order, different endings.
 
 use super::letters::typo;
 use super::random::Random;
@@ -61,7 +61,7 @@ impl Words {
         Some(words)
     }
 
-    /// Replaces one of the words for which `other` has a replacement.
+    /// Replaces one of the words for which `other` returns a replacement.
     fn replace(&self, random: &mut Random, mut other: impl FnMut(&str, &mut Random) -> Option<String>) -> Option<Self> {
         let start = random.below(self.num());
         for step in 0..self.num() {
@@ -183,7 +183,7 @@ impl Words {
         })
     }
 
-    /// Cuts the longest word to its beginning: `configuration` becomes `confi`.
+    /// Shortens the longest word to its beginning: `configuration` becomes `confi`.
     pub(crate) fn cut_word(&self, random: &mut Random) -> Option<Self> {
         let at = self.longest();
         let word = &self.0[at];

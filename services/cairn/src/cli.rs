@@ -31,8 +31,8 @@ pub struct Arguments {
     /// File with the API key for the server.
     #[arg(long, global = true, env = "CAIRN_API_KEY_FILE", value_name = "FILE")]
     pub api_key_file: Option<PathBuf>,
-    /// File with the settings of a cluster. The command uses the servers of the cluster directly, as the
-    /// operator does.
+    /// File with the settings of a cluster. The command connects directly to the servers of the cluster, with
+    /// the permissions of the operator.
     #[arg(long, global = true, env = "CAIRN_CLUSTER_CONFIG", value_name = "FILE")]
     pub cluster: Option<PathBuf>,
     /// Tenant of the cluster. Default: `local`; `keys list` shows all tenants.
@@ -49,7 +49,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Reads a command line and the environment variables.
+    /// Parses a command line and reads the environment variables.
     pub fn read(given: &[OsString]) -> Result<Self, clap::Error> {
         let matches = Self::command().try_get_matches_from(given)?;
         let read = Self::from_arg_matches(&matches)?;
@@ -57,8 +57,8 @@ impl Arguments {
     }
 
     /// Selects server or cluster if both are set. A flag has priority over an environment variable. If both
-    /// come from variables, commands that only an operator can run use the cluster, and all other commands
-    /// use the server. If both are flags, both stay set, and the command reports the mistake.
+    /// are set by variables, commands that only an operator can run use the cluster, and all other commands
+    /// use the server. If both are set by flags, neither is removed, and the command reports the mistake.
     fn resolved(mut self, is_flag: impl Fn(&str) -> bool) -> Self {
         let (is_server, is_cluster) = (is_flag("server"), is_flag("cluster"));
         if self.server.is_none() || self.cluster.is_none() || (is_server && is_cluster) {
@@ -97,11 +97,11 @@ pub enum Command {
         after_help = "Examples:\n  cairn show service src/main.rs\n  cairn show service src/main.rs:10-40\n  cairn show validateToken\n  cairn show 'src/server.py#Server.run'"
     )]
     Show {
-        /// Name of a repository, and `PATH`, `PATH:LINE`, `PATH:FIRST-LAST`, a symbol or `PATH#SYMBOL`. The
-        /// default of the name is the repository of this directory, otherwise all repositories.
+        /// Name of a repository, and `PATH`, `PATH:LINE`, `PATH:FIRST-LAST`, a symbol or `PATH#SYMBOL`.
+        /// Default for the name: the repository of this directory, otherwise all repositories.
         #[arg(value_names = ["REPOSITORY", "TARGET"], num_args = 1..=2, required = true)]
         targets: Vec<String>,
-        /// A file near the wanted definition, if several definitions have the name.
+        /// If several definitions have the name, the definition nearest to this file is used.
         #[arg(long, value_name = "PATH")]
         context_path: Option<String>,
     },
@@ -200,8 +200,8 @@ pub enum Command {
     /// Check the index and the machine. Report faults and how to correct them.
     #[command(after_help = "Examples:\n  cairn doctor\n  cairn doctor --repo service --cluster cluster.toml")]
     Doctor {
-        /// Read and verify all stored data of this repository. Default: every repository of a local index,
-        /// but no repository of a cluster.
+        /// Read and verify all stored data of this repository. Default: every repository of a local index; in
+        /// a cluster, no repository.
         #[arg(long = "repo", alias = "repository", value_name = "NAME")]
         repository: Option<String>,
     },
@@ -254,7 +254,8 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether only the operator of a cluster can run the command, because no query service supports it.
+    /// Whether only the operator of a cluster can run the command, because query services do not support the
+    /// command.
     fn is_operators(&self) -> bool {
         matches!(
             self,
@@ -274,7 +275,8 @@ pub struct IndexArguments {
     /// repository.
     pub target: Option<String>,
     /// Only these files (glob for the name or path). Repeatable. Later calls without the option keep the
-    /// patterns. `--include ''` removes them. `--exclude` and `--include-override` work in the same way.
+    /// stored patterns. `--include ''` removes the stored patterns. `--exclude` and `--include-override` work
+    /// in the same way.
     #[arg(long, value_name = "GLOB", requires = "target")]
     pub include: Vec<String>,
     /// Exclude these files. Repeatable.
@@ -383,7 +385,7 @@ pub struct SearchArguments {
     /// The cursor of an earlier answer, to show its next page.
     #[arg(long)]
     pub cursor: Option<String>,
-    /// Explain how the question was read, and each score.
+    /// Explain how the question was interpreted, and each score.
     #[arg(long)]
     pub explain: bool,
     /// The kind of result: auto, symbol, file, directory or filename.
@@ -396,7 +398,7 @@ pub struct SearchArguments {
     /// Do not find files with similar names.
     #[arg(long)]
     pub exact_filename: bool,
-    /// Compare only the last part of a path with the name of a file.
+    /// Compare the name only with the last part of each path.
     #[arg(long)]
     pub filename_only: bool,
 }
@@ -454,7 +456,7 @@ pub struct RelationArguments {
     pub name: String,
     #[arg(long = "repo", alias = "repository", value_name = "NAME")]
     pub repositories: Vec<String>,
-    /// A file near the wanted definition, if several definitions have the name.
+    /// If several definitions have the name, the definition nearest to this file is used.
     #[arg(long, value_name = "PATH")]
     pub context_path: Option<String>,
     /// Maximum number of edges, at most 500 with `--server`.
@@ -523,7 +525,8 @@ mod tests {
 
     use super::*;
 
-    /// Whether a command line uses the server and the cluster if the environment variables set both.
+    /// Returns whether a command line uses the server, and whether it uses the cluster, if environment
+    /// variables set both.
     fn place(words: &[&str], flags: &[&str]) -> (bool, bool) {
         let both = ["cairn", "--server", "http://a", "--cluster", "c.toml"];
         let typed = Arguments::try_parse_from(both.iter().chain(words)).expect("valid");

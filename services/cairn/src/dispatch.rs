@@ -1,4 +1,4 @@
-//! Runs the command of a command line in local mode, with a query service or with a cluster.
+//! Runs a command in local mode, with a query service or with a cluster.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -89,8 +89,9 @@ async fn dispatch(arguments: Arguments) -> CommandReply {
     }
 }
 
-/// The repository of the working directory, for commands that use it. A question that names no repository
-/// indexes an unindexed working tree first. If the user stops this, the command ends with the exit code.
+/// The repository of the working directory, for commands that use it. If a question names no repository and
+/// the working tree is not indexed, the working tree is indexed first. If the user stops this run, the
+/// function returns the exit code of the command.
 async fn repository_here(
     local: &Local,
     command: &Command,
@@ -156,13 +157,15 @@ fn open(arguments: &Arguments) -> anyhow::Result<Local> {
     let here = std::env::current_dir().context("finding the current directory")?;
     let is_found = arguments.home.is_none();
     let mut home = find_home(arguments.home.as_deref(), &here);
-    // A question from a subdirectory indexes the whole working tree, so the index belongs to its root.
+    // A question that is asked in a subdirectory indexes the whole working tree, so the index directory is
+    // created in the root of the tree.
     if is_found && !home.exists() && may_index_here(&arguments.command) {
         home = work_tree_root(&here).map_or(home, |root| root.join(".cairn"));
     }
     let file = home.join("config.toml");
     let operator = Operator::load(arguments.config.as_deref(), &file)?;
-    // The operator's settings were already read from this file, so the file has no settings if it is missing.
+    // An error is ignored: the operator's settings were already read from this file, so if it cannot be read
+    // now, it does not exist.
     let text = std::fs::read_to_string(arguments.config.as_deref().unwrap_or(&file)).unwrap_or_default();
     let embedding = local_embedding(&text, variables())?;
     let home: PathBuf = match (&arguments.home, &operator.home) {

@@ -47,7 +47,7 @@ pub(crate) fn report_of(error: &anyhow::Error) -> ErrorReport {
     with_commands_in(report)
 }
 
-/// A failure of a command that is not a question. The commands after it depend on the kind of failure.
+/// A failure of a command that is not a question. The suggested commands depend on the reason.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct FailedCommand {
@@ -58,7 +58,7 @@ pub(crate) struct FailedCommand {
 /// The reason why a command failed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum After {
-    /// Nothing is indexed.
+    /// No repository is indexed.
     NothingIndexed,
     /// A path or a name belongs to no indexed repository.
     UnknownRepository,
@@ -70,8 +70,9 @@ impl FailedCommand {
     }
 }
 
-/// The questions that may follow a failed command. They were not tried, but they have answers without an
-/// index. An error of a connection or of the index directory has none: each question would fail as well.
+/// The questions that are suggested after a command failed. They were not tried, but they can be answered
+/// without an index. After an error of a connection or of the index directory, no question is suggested,
+/// because every question would also fail.
 fn next_questions(error: &anyhow::Error) -> Vec<(&'static str, Question)> {
     let first = match error.downcast_ref::<FailedCommand>().map(|failed| failed.after) {
         Some(After::NothingIndexed) => {

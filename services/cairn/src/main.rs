@@ -20,12 +20,12 @@ use std::process::ExitCode;
 use crate::cli::{Arguments, Command};
 
 /// Limits the number of heaps to the number of cores. The default is eight heaps for each core. Memory that a
-/// thread frees stays in its heap. So threads that execute large tasks one after another would together
-/// retain several times the memory of one task.
+/// thread frees stays in its heap. Therefore threads that execute large tasks one after another would
+/// together retain several times the memory of one task.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn limit_heaps() {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    // SAFETY: the call sets a limit of the allocator while no other thread runs.
+    // SAFETY: the call sets an option of the allocator while no other thread runs.
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, i32::try_from(cores).unwrap_or(i32::MAX));
     }
@@ -39,7 +39,8 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return usage_error::report(&error, &given),
     };
-    // The child process that parses files needs no runtime, log or store.
+    // The child process that parses files needs no runtime, log or store, so it starts before they are
+    // created.
     if matches!(arguments.command, Command::ParseWorker) {
         return match cairn_local_parser::serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock()) {
             Ok(()) => ExitCode::SUCCESS,

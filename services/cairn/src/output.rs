@@ -1,4 +1,4 @@
-//! Terminal output. Results are written to standard output, and everything else is written to standard error.
+//! Terminal output. Writes results to standard output, and everything else to standard error.
 
 use anstyle::{AnsiColor, Style};
 use cairn_gateway::answers::SuggestedCall;
@@ -9,7 +9,7 @@ pub const NAME: Style = AnsiColor::Green.on_default().bold();
 pub const FAINT: Style = Style::new().dimmed();
 pub const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// Adds a style to a text. Terminals without colours show the text without the style.
+/// Adds a style to a text. If the terminal does not support colours, the text is printed without the style.
 pub fn styled(style: Style, text: impl std::fmt::Display) -> String {
     format!("{style}{text}{style:#}")
 }

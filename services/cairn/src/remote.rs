@@ -14,7 +14,7 @@ use crate::cli::Arguments;
 use crate::reported::ReportedError;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// This limit is longer than any time limit of a service.
+/// The time limit for a request, which is longer than any time limit of the query service.
 const TIMEOUT: Duration = Duration::from_secs(90);
 /// Maximum number of attempts to read an answer with several pages. An attempt fails if a generation is
 /// published between two pages.
@@ -25,7 +25,7 @@ const KEY: &str = "CAIRN_API_KEY";
 #[derive(Debug)]
 pub struct Unanswered {
     pub error: anyhow::Error,
-    /// The waiting time before the next attempt. `None` if another attempt would not help.
+    /// The waiting time before the next attempt. `None` if a retry would not help.
     pub again_after: Option<Duration>,
     /// True if the server returned an error. False if the server could not be reached, or if the connection
     /// was lost.
@@ -39,7 +39,7 @@ impl Unanswered {
     }
 }
 
-/// The part of an empty answer that contains suggestions.
+/// The field of an empty answer that contains suggestions.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Suggestions {
@@ -57,7 +57,7 @@ impl Remote {
     /// The service that `--server` or `CAIRN_SERVER` names. `None` if neither is set.
     pub fn of(arguments: &Arguments) -> anyhow::Result<Option<Self>> {
         let Some(server) = arguments.server.as_deref() else { return Ok(None) };
-        // No message shows the URL, because it may contain a password by mistake.
+        // Messages do not show the URL, because it may contain a password by mistake.
         let base = Url::parse(server).map_err(|_| anyhow!("`--server` is not a URL"))?;
         if !matches!(base.scheme(), "http" | "https") {
             bail!("`--server` must begin with https:// or http://");
@@ -81,7 +81,7 @@ impl Remote {
         Ok(Some(Self { base, key, client }))
     }
 
-    /// Returns the whole answer: the pages that the service returns are joined.
+    /// Returns the whole answer, which consists of all pages that the service returns.
     pub async fn ask(&self, question: &Question) -> anyhow::Result<Answer> {
         for _ in 0..READINGS {
             if let Some(whole) = self.whole(question.clone()).await? {
@@ -119,7 +119,7 @@ impl Remote {
         self.answered(question).await.map_or_else(|_| Vec::new(), |(_, suggestions)| suggestions)
     }
 
-    /// Sends the question once. The error contains whether a retry may help.
+    /// Sends the question once. The error states whether a retry may help.
     pub async fn attempt(&self, question: &Question) -> Result<Answer, Unanswered> {
         self.answered(question).await.map(|(answer, _)| answer)
     }
@@ -149,7 +149,7 @@ impl Remote {
     }
 }
 
-/// The waiting time before the next attempt, if the server throttles or is temporarily not able to answer.
+/// The waiting time before the next attempt, if the server throttles or is temporarily unavailable.
 fn again_after(response: &Response) -> Option<Duration> {
     let status = response.status();
     let reported = response.headers().get(RETRY_AFTER).and_then(|header| header.to_str().ok());

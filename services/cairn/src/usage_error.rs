@@ -1,4 +1,5 @@
-//! Reports a command line that cannot be read, with the corrected command line if the correction is obvious.
+//! Reports a command line that cannot be parsed, and suggests a corrected command line if the correction is
+//! obvious.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -27,14 +28,14 @@ pub(crate) fn report(error: &Error, given: &[OsString]) -> ExitCode {
         let report = ErrorReport { code: "validation_error".to_owned(), message, details };
         output::json(&serde_json::json!({ "error": report }));
     } else {
-        // Nothing can be reported if the terminal is closed.
+        // An error is ignored, because nothing can be reported if the terminal is closed.
         let _ = error.print();
         output::commands(&suggestions);
     }
     ExitCode::from(WRONG_USAGE)
 }
 
-/// The name of the wrong option in the form of the other interfaces: `target_type` for `--target-type
+/// The name of the wrong option in the form that the other interfaces use: `target_type` for `--target-type
 /// <TYPE>`.
 fn field_of(error: &Error) -> Option<String> {
     let ContextValue::String(option) = error.get(ContextKind::InvalidArg)? else { return None };
@@ -44,7 +45,7 @@ fn field_of(error: &Error) -> Option<String> {
 
 fn suggestions(error: &Error, given: &[String]) -> Vec<SuggestedCall> {
     let corrected = corrected(error, given).filter(|words| can_be_read(words));
-    // An unknown option without an obvious correction is omitted.
+    // If an unknown option has no obvious correction, the option is removed from the suggested command.
     let corrected = corrected.or_else(|| without_unknown(error, given)).filter(|words| can_be_read(words));
     let corrected = corrected.map(|words| (words, "the corrected command"));
     let help = help_of(given);
@@ -84,7 +85,7 @@ fn help_of(given: &[String]) -> Vec<String> {
     std::iter::once(program).chain(known.cloned()).chain(["--help".to_owned()]).collect()
 }
 
-/// Names of commands in other products, each with the command that does the same here.
+/// Names of commands in other products, each with the command of Cairn that has the same effect.
 const OTHER_COMMANDS: &[(&str, &str)] = &[
     ("impact", "dependents"),
     ("references", "dependents"),
@@ -129,7 +130,7 @@ fn corrected(error: &Error, given: &[String]) -> Option<Vec<String>> {
             let meant = nearest(ContextKind::SuggestedValue, &wrong);
             replaced(given, &wrong, &meant.or_else(|| nearest(ContextKind::ValidValue, &wrong))?)
         }
-        // A number cannot be read. Without the option, its default applies.
+        // The value is not a valid number. The option is removed, so that its default applies.
         ErrorKind::ValueValidation => {
             let option = text(ContextKind::InvalidArg)?;
             without(given, option.split([' ', '=']).next()?)
@@ -138,7 +139,7 @@ fn corrected(error: &Error, given: &[String]) -> Option<Vec<String>> {
     }
 }
 
-/// The words with one word replaced. The replaced word may be the name or the value in `--name=value`.
+/// The command line with one word replaced. The replaced word may be the name or the value in `--name=value`.
 fn replaced(given: &[String], wrong: &str, right: &str) -> Option<Vec<String>> {
     let position =
         given.iter().position(|word| word == wrong || parts(word).is_some_and(|(a, b)| a == wrong || b == wrong));
@@ -156,7 +157,8 @@ fn parts(word: &str) -> Option<(&str, &str)> {
     word.split_once('=').filter(|(name, _)| name.starts_with('-'))
 }
 
-/// The words without an option. Its value is also removed if the remaining words cannot be read otherwise.
+/// The command line without an option. The value of the option is also removed if the remaining words cannot
+/// be parsed with it.
 fn without(given: &[String], option: &str) -> Option<Vec<String>> {
     let position =
         given.iter().position(|word| word == option || parts(word).is_some_and(|(name, _)| name == option))?;
@@ -169,7 +171,7 @@ fn without(given: &[String], option: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// The words with one quoted text in place of several words: `search retry with backoff`.
+/// The command line with several words replaced by one quoted text, as for `search retry with backoff`.
 fn joined(given: &[String], unexpected: &str) -> Option<Vec<String>> {
     let position = given.iter().position(|word| word == unexpected).filter(|position| *position > 1)?;
     let num_words = given[position..].iter().take_while(|word| !word.starts_with('-')).count();
@@ -184,7 +186,7 @@ fn joined(given: &[String], unexpected: &str) -> Option<Vec<String>> {
 mod tests {
     use super::*;
 
-    /// The suggested commands for a command line that cannot be read.
+    /// Returns the suggested commands for a command line that cannot be parsed.
     fn check(given: &[&str], expect: &[&str]) {
         let words: Vec<String> = given.iter().map(|word| (*word).to_owned()).collect();
         let error = Arguments::command().try_get_matches_from(&words).expect_err("cannot be read");

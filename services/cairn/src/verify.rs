@@ -7,8 +7,8 @@ use cairn_ports::{ChunkFilter, Generations};
 use cairn_search::Searcher;
 use cairn_stages::Artifacts;
 
-/// Each store verifies its data. After that, the published state is checked for completeness. An error
-/// describes the damage.
+/// First, each store verifies its data. Then the published state is checked for completeness. The returned
+/// error describes the damage.
 pub(crate) async fn verify(
     searcher: &Searcher,
     stores: &[Arc<dyn Generations>],

@@ -1,5 +1,5 @@
-//! The parser turns source packs into facts packs. The parser works in child processes, because a child can
-//! be killed.
+//! The parser turns source packs into facts packs. The parser parses files in child processes, because a
+//! child process can be killed if a file takes too long.
 
 use std::process::ExitCode;
 
@@ -11,7 +11,7 @@ use clap::Parser;
 const PARSE_WORKER: &str = "parse-worker";
 
 fn main() -> ExitCode {
-    // The child needs no settings, runtime, logs or stores, so it starts before they are created.
+    // The child process needs no settings, runtime, logs or stores, so it is served before they are created.
     if std::env::args().nth(1).as_deref() == Some(PARSE_WORKER) {
         let served = cairn_local_parser::serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock());
         return served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);

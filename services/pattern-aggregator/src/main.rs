@@ -1,4 +1,4 @@
-//! The pattern aggregator finds files and classes of the same shape in a snapshot.
+//! The pattern aggregator finds files and classes with a similar structure in a snapshot.
 
 use std::process::ExitCode;
 

@@ -8,7 +8,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use cairn_telemetry::metrics::{CONNECTIONS, IntGauge, REQUEST_SECONDS, REQUESTS, REQUESTS_IN_HAND};
 
-/// The label for paths that have no route.
+/// The label under which requests for paths without a route are counted.
 const NO_ROUTE: &str = "none";
 
 /// Creates the time series of every route before the first request.
@@ -39,7 +39,7 @@ impl Drop for Counted {
 }
 
 /// Counts a request under its route. All paths without a route share one label, so that callers cannot create
-/// time series.
+/// new time series.
 pub async fn count(request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, MatchedPath::as_str).to_owned();
     let (started, _in_hand) = (Instant::now(), Counted::new(&REQUESTS_IN_HAND));

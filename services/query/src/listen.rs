@@ -1,5 +1,5 @@
-//! Accepts the connections of callers. The number of connections is limited, and so are the size and the
-//! duration of request heads. When the service stops, the connections are drained.
+//! Accepts the connections of callers. The number of connections is limited. The size of a request head and
+//! the time to receive it are also limited. When the service stops, the connections are drained.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -26,26 +26,26 @@ use tokio_io_timeout::TimeoutStream;
 
 use crate::counting::Counted;
 
-/// The time limit for the head of a request.
+/// The time limit for receiving the head of a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// The time limit for a write without progress. A caller that does not read occupies a connection that others
-/// need.
+/// The time limit for a write without progress. It is needed because a caller that does not read its answer
+/// occupies a connection that other callers need.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
-/// The time limit for a whole answer, longer than `cairn --server` waits. This limit is needed because
-/// `WRITE_TIMEOUT` does not stop a caller that reads one byte from time to time.
+/// The time limit for a whole answer. It is longer than `cairn --server` waits for an answer. This limit is
+/// needed because `WRITE_TIMEOUT` does not stop a caller that reads one byte from time to time.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 /// The minimum buffer size that the HTTP library accepts.
 const LEAST_BUFFER_BYTES: usize = 8 << 10;
-/// New connections are accepted for this time after the stop signal. A load balancer needs some time to
-/// notice that the replica is not ready.
+/// New connections are accepted for this time after the stop signal. In this time, a load balancer notices
+/// that the replica is not ready.
 const LINGER: Duration = Duration::from_secs(5);
 /// The time limit for requests in progress after the stop signal.
 const DRAIN: Duration = Duration::from_secs(60);
 /// The pause after a failed accept, for example when no file descriptors are free.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
-/// Answers requests until the stop signal. After the signal, the service reports that it is not ready,
-/// accepts connections for `LINGER`, and finishes the requests in progress.
+/// Answers requests until the stop signal arrives. After the signal, the service reports that it is not
+/// ready, accepts connections for `LINGER`, and finishes the requests in progress.
 pub async fn serve(config: &QueryConfig, app: Router, health: &Health, mut stop: Stop) -> anyhow::Result<()> {
     let listener = TcpListener::bind(config.listen)
         .await
@@ -64,7 +64,7 @@ pub async fn serve(config: &QueryConfig, app: Router, health: &Health, mut stop:
             accepted = accept(&listener, &connections) => accepted?,
             () = &mut end => break,
         };
-        // Answers are small, so waiting for more data before sending would only delay them.
+        // Answers are small, so they would only be delayed if the system waited for more data before sending.
         let _ = stream.set_nodelay(true);
         let (service, overdue) = timed(app.clone());
         let mut stream = TimeoutStream::new(stream);
@@ -73,8 +73,8 @@ pub async fn serve(config: &QueryConfig, app: Router, health: &Health, mut stop:
         let open = Counted::new(&CONNECTIONS);
         tokio::spawn(async move {
             tokio::select! {
-                // The cause is the caller, which disconnected or does not speak HTTP, so the error is
-                // ignored.
+                // An error is ignored, because it is caused by the caller, who disconnected or does not use
+                // HTTP.
                 _ = connection => {}
                 () = overdue => {}
             }
@@ -88,8 +88,9 @@ pub async fn serve(config: &QueryConfig, app: Router, health: &Health, mut stop:
     Ok(())
 }
 
-/// Returns the service of one connection, and a future that ends if an answer is not read in time. The end of
-/// an answer cannot be observed, but the next request can. `HEAD_TIMEOUT` closes idle connections.
+/// Returns the service of one connection, and a future that ends if the caller does not read an answer in
+/// time. An answer counts as read when the next request arrives, because the end of an answer cannot be
+/// observed. Idle connections are closed by `HEAD_TIMEOUT`.
 fn timed(
     app: Router,
 ) -> (impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send>, impl Future<Output = ()>)

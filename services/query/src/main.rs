@@ -32,7 +32,8 @@ async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {
     let health_address = config.http.listen;
     let cluster = stop.unless_asked(Cluster::connect(config)).await?;
     let stores = Stores::connect(&cluster, embedder.model()).await?;
-    // The answers are correct without this call, but the first answers would take longer.
+    // An error is only logged, because the answers are also correct without this call. Only the first answers
+    // then take longer.
     if let Err(error) = stop.unless_asked(plan_traversals(&cluster)).await {
         tracing::warn!(error = &*error, "the traversals are not planned yet");
     }

@@ -1,6 +1,6 @@
-//! The scheduler. A CronJob runs `tick`, which requests a sync of every repository. `run` is the coordinator:
-//! it dispatches syncs and the jobs of the outbox, publishes generations, sends jobs of stalled runs again,
-//! and sweeps.
+//! The scheduler. A Kubernetes CronJob runs `tick`, which requests a sync of every repository. `run` is the
+//! coordinator: it dispatches syncs and the jobs of the outbox, publishes generations, sends jobs of stalled
+//! runs again, and sweeps.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

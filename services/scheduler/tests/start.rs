@@ -18,7 +18,7 @@ fn missing_settings_are_named() {
     assert!(!output.status.success() && reported.contains("[s3]"), "{reported}");
 }
 
-/// The store accepts connections but never answers, so the start would take a minute.
+/// The store accepts connections but never replies, so the start of the program would take a minute.
 #[test]
 fn stops_while_it_connects() {
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port");

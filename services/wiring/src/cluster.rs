@@ -25,13 +25,13 @@ pub struct Cluster {
     pub graph: Arc<Neo4jGraph>,
     pub neo4j: Neo4j,
     pub clock: Arc<dyn Clock>,
-    /// Probes of the stores that this process uses.
+    /// The probes of the stores that this process uses.
     pub probes: Probes,
 }
 
 impl Cluster {
-    /// Connects, and checks that everything that `cairn topology apply` creates exists. If something is
-    /// missing, this returns an error, and the orchestrator restarts the process.
+    /// Connects to the stores, and checks that all objects exist that `cairn topology apply` creates. If an
+    /// object is missing, an error is returned, the process ends, and the orchestrator restarts it.
     pub async fn connect(config: ClusterConfig) -> anyhow::Result<Self> {
         let operator = Operator::load(config.operator.as_deref(), &PathBuf::from("config.toml"))?;
         let section = |name: &str| format!("the settings have no section [{name}]");
@@ -61,7 +61,7 @@ impl Cluster {
         })
     }
 
-    /// The folder for data that can be created again, such as clones.
+    /// The folder for data that can be recreated, such as clones.
     pub fn cache_directory(&self) -> PathBuf {
         self.config.cache_directory.clone().unwrap_or_else(|| std::env::temp_dir().join("cairn"))
     }
@@ -88,14 +88,14 @@ impl Cluster {
         std::thread::available_parallelism().map_or(2, usize::from)
     }
 
-    /// A connection to the broker. The connection is opened again after a restart of the broker.
+    /// A connection to the broker. After a restart of the broker, the connection is opened again.
     pub fn broker(&self) -> anyhow::Result<Arc<RabbitMqBroker>> {
         let config = self.config.rabbitmq.clone().context("the settings have no section [rabbitmq]")?;
         Ok(Arc::new(RabbitMqBroker::new(config)?.with_trace(cairn_pipeline::traceparent)))
     }
 }
 
-/// Probes the database with a small read of the data that every question and every job reads first.
+/// Probes the database: reads a small amount of the data that every question and every job reads first.
 fn watch_catalogue(probes: &Probes, runs: &Arc<Metastore>) {
     let runs = Arc::clone(runs);
     probes.watch("Neo4j (catalogue and graph)", move || {

@@ -19,19 +19,19 @@ use crate::QueryConfig;
 use crate::config_secrets::Secrets;
 use crate::embedding::EmbeddingConfig;
 
-/// The lifetime of a cursor. Until it expires, a cursor reads the generation of its first page, so the grace
-/// period must be longer than this. The recorded time of a publication may be too early by the time limit of
-/// a handler, so the grace period must include that time too.
+/// The lifetime of a cursor. Until a cursor expires, it reads the generation of its first page, so the grace
+/// period must be longer than this lifetime. The recorded time of a publication may be too early by up to the
+/// time limit of a handler, so the grace period must also include that time limit.
 const CURSOR_LIFE_MS: i64 = 600_000;
 
 /// The prefix of the environment variables.
 const VARIABLE: &str = "CAIRN__";
 
-/// A setting that may be given as one string.
+/// A list that may also be given as one string.
 const ADDRESSES: &str = "urls";
 
 /// Settings whose values are always strings. A password that consists of digits must not be read as a number,
-/// because a type error would print it.
+/// because the type error would contain the password.
 const SECRETS: [&str; 3] = ["password", "api_key", "value"];
 
 /// The settings of all sections that a service may need.
@@ -54,8 +54,8 @@ pub struct ClusterConfig {
     pub organisations: Vec<OrganisationConfig>,
     /// The file with the operator's rules for sources and sensitive names, like `config.toml` in local mode.
     pub operator: Option<PathBuf>,
-    /// The folder for data that can be created again, which are clones. The default is the system's folder
-    /// for temporary files.
+    /// The folder for data that can be recreated: clones. The default is the system's folder for temporary
+    /// files.
     pub cache_directory: Option<PathBuf>,
 }
 
@@ -79,21 +79,23 @@ pub struct PipelineConfig {
     /// The number of jobs of one stage that one process runs at a time.
     pub concurrency: usize,
     /// How long a handler may write to stores after it last checked that its run is active. The handler
-    /// checks three times within this time. This time must be shorter than the grace period of sweeping.
+    /// checks three times within this time. This time must be shorter than the grace period of the sweep.
     pub deadline_seconds: u64,
     /// The maximum total time of a handler. This time must be at most two thirds of RabbitMQ's
     /// `consumer_timeout`.
     pub longest_seconds: u64,
-    /// The memory that one process may use for whole repositories. Linking and finding patterns need it.
+    /// The memory that one process may use for whole repositories. Linking and finding patterns need this
+    /// memory.
     pub snapshot_memory_bytes: u64,
     /// How long a stopping process may take to finish its jobs.
     pub drain_seconds: u64,
     /// The maximum number of parts of one run that are in flight.
     pub window: u32,
-    /// The maximum number of runs and syncs in progress. The interactive lane may use an eighth more.
+    /// The maximum number of runs and syncs in progress. The interactive lane may exceed this number by an
+    /// eighth.
     pub runs_in_flight: usize,
     /// The duration of a sync's lease, which is renewed four times within this time. If a worker dies, the
-    /// sync starts again when the lease has expired.
+    /// sync is started again when the lease has expired.
     pub lease_ms: i64,
     /// A sync that no worker has started is sent again after this time.
     pub sync_again_after_ms: i64,
@@ -162,7 +164,8 @@ impl ClusterConfig {
         read_table(table, variables)
     }
 
-    /// Reports all faults in all sections at once. Call this function before any connection is opened.
+    /// Checks the settings. The error contains all faults in all sections. Call this function before any
+    /// connection is opened.
     pub fn validate(&self) -> Result<(), InvalidConfig> {
         let sections = [
             ("rabbitmq", self.rabbitmq.as_ref().map(|section| section.validate().map_err(|fault| fault.to_string()))),
@@ -238,7 +241,7 @@ impl PipelineConfig {
     }
 }
 
-/// Reads settings from the values of a file and from variables. No error shows a value.
+/// Reads settings from the values of a file and from environment variables. Errors never contain a value.
 fn read_table<T: DeserializeOwned>(
     mut table: Table,
     variables: impl Iterator<Item = (String, String)>,
@@ -258,7 +261,7 @@ fn read_table<T: DeserializeOwned>(
     table.try_into().map_err(|error: toml::de::Error| anyhow::anyhow!(secrets.removed_from(&error.to_string())))
 }
 
-/// The settings of local mode that have the same form as in the settings of a cluster.
+/// The settings of local mode that have the same format as in the settings of a cluster.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LocalConfig {
@@ -284,14 +287,15 @@ pub fn local_embedding(
     Ok(embedding)
 }
 
-/// Omits the faulty line itself from the message, because the line may contain a password.
+/// The error for settings that are not TOML. It contains the number of the faulty line, but not the line
+/// itself, because the line may contain a password.
 fn not_toml(text: &str, error: &toml::de::Error) -> anyhow::Error {
     let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
     let line = before.matches('\n').count() + 1;
     anyhow::anyhow!("the settings are not TOML: line {line}: {}", error.message())
 }
 
-/// The addresses of the broker: a list, or a string with commas between the addresses.
+/// The addresses of the broker: a list, or a string in which commas separate the addresses.
 fn addresses(text: String) -> Value {
     match scalar(text) {
         Value::String(text) => Value::Array(text.split(',').map(|address| Value::from(address.trim())).collect()),
@@ -300,7 +304,8 @@ fn addresses(text: String) -> Value {
 }
 
 fn scalar(text: String) -> Value {
-    // Only a complete TOML value is read as TOML: a URL that begins like a number is a string.
+    // The text is read as TOML only if all of it is one TOML value. For example, a URL that begins like a
+    // number is a string.
     format!("value = {text}")
         .parse::<Table>()
         .ok()

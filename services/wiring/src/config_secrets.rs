@@ -1,19 +1,19 @@
 //! Removes the values of settings from error messages.
 //!
 //! An error about a wrong type quotes the value. Any value may be a secret, for example a password with a
-//! wrong type, or a password where a section is expected. So no value of the settings is shown.
+//! wrong type, or a password where a section is expected. Therefore no value of the settings is shown.
 
 use std::collections::BTreeSet;
 
 use toml::Value;
 
 const REPLACEMENT: &str = "(not shown)";
-/// The text before the list of known names in an error about an unknown name.
+/// In an error about an unknown name, the text before the list of known names.
 const EXPECTED: &str = ", expected ";
 
-/// Fields that contain secrets. All values below them are secret too.
+/// Fields that contain secrets. All values and keys inside these fields are also secret.
 const SECRET_FIELDS: [&str; 10] = [
-    // The operator chooses the keys of this table too.
+    // The operator also chooses the keys of this table, so the keys may contain secrets.
     "stage_prefetch",
     "urls",
     "management_url",
@@ -30,7 +30,7 @@ const SECRET_FIELDS: [&str; 10] = [
 #[derive(Default)]
 pub(crate) struct Secrets {
     values: BTreeSet<String>,
-    /// The values and keys below the secret fields.
+    /// The values and keys inside the secret fields.
     secret: BTreeSet<String>,
 }
 
@@ -64,7 +64,7 @@ impl Secrets {
         self.values.insert(text);
     }
 
-    /// The message in which the quoted values are replaced.
+    /// Returns the message with all quoted values replaced.
     pub(crate) fn removed_from(&self, message: &str) -> String {
         let is_variant = message.contains("unknown variant");
         // The known names come from the code, so they are shown even if a value equals one of them.

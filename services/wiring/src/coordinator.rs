@@ -1,5 +1,6 @@
-//! The loops of the coordinator. Each step depends only on the stored state and the time, so a step that was
-//! interrupted can simply be repeated. A failed step is logged, and repeated after its usual interval.
+//! Runs the steps of the coordinator in loops. Each step depends only on the stored state and the time, so a
+//! step that was interrupted can be repeated. A failed step is logged, and is repeated after its usual
+//! interval.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,8 +17,8 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::organisations::{discover, log_discovered};
 use crate::{Cluster, ClusterConfig, Stores};
 
-/// The outbox is relayed only for runs that made no progress for this time. While a run makes progress, its
-/// workers publish the next jobs themselves.
+/// The jobs in the outbox of a run are relayed only if the run has made no progress for this time. While a
+/// run makes progress, its workers publish the next jobs themselves.
 const QUIET_MS: i64 = 2_000;
 /// If the broker still holds the jobs of a run, the reaper waits for this multiple of the usual time before
 /// it ends the run.
@@ -43,14 +44,16 @@ impl Coordinator {
         };
         let grace_ms = cluster.config.pipeline.grace_ms;
         // Tests may shorten the grace period of generations, because they have no concurrent readers.
-        // Artifacts keep their grace period. A second write renews an artifact only above some age, and
-        // nothing else protects the artifact until a run or a publication refers to it.
+        // Artifacts keep their grace period. If an artifact is written a second time, its age is renewed only
+        // if it is older than a certain age. Nothing else protects the artifact until a run or a publication
+        // refers to it.
         let generations = sweep(cairn_faults::sweep_grace_ms().unwrap_or(grace_ms));
         let artifacts = sweep(grace_ms);
         Self { cluster, broker, generations, artifacts }
     }
 
-    /// Runs the steps until the future is dropped. Only one replica does this at a time: see `OwnersWork`.
+    /// Runs the steps until the future is dropped. Only one replica at a time runs the steps: see
+    /// `OwnersWork`.
     pub(crate) async fn run(&self) {
         let config = &self.cluster.config.pipeline;
         let tick = Duration::from_millis(config.tick_ms);
@@ -86,8 +89,8 @@ impl Coordinator {
         send_again(self.broker.as_ref(), self.cluster.runs.as_ref(), now_ms, after_ms).await
     }
 
-    /// The reaper ends runs that have made no progress for hours. A run gets more time if all its jobs wait
-    /// at the broker, for a provider's quota or behind other jobs.
+    /// The reaper ends runs that have made no progress for hours. If all jobs of a run wait at the broker,
+    /// for a provider's quota or behind other jobs, the run gets more time.
     async fn reap(&self) -> Result<u64, StageError> {
         let (now_ms, runs) = (self.cluster.clock.now_ms(), &self.cluster.runs);
         let after_ms = self.cluster.config.pipeline.reaped_after_ms;
@@ -148,8 +151,8 @@ where
 }
 
 /// Updates the catalogue from the organisations, and requests a sync of every repository of every tenant. Two
-/// concurrent ticks make only one request. If an organisation cannot be listed, the syncs are still
-/// requested.
+/// concurrent ticks create only one request for each repository. If an organisation cannot be listed, the
+/// syncs are still requested.
 pub async fn tick(config: ClusterConfig) -> anyhow::Result<()> {
     let cluster = Cluster::connect(config).await?;
     let discovered = discover_all(&cluster).await;

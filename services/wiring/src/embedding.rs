@@ -11,11 +11,11 @@ use cairn_ports::{Embedder, EmbedderError, ErrorKind};
 use cairn_telemetry::metrics::{Kind, Reading, export};
 use serde::Deserialize;
 
-/// The embedding model. All services of a cluster use the same model.
+/// The settings of the embedding model. All services of a cluster use the same model.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum EmbeddingConfig {
-    /// The model that is part of Cairn. This model needs no key, has no quota, and works with any number of
+    /// The model that ships with Cairn. This model needs no key, has no quota, and works with any number of
     /// replicas.
     #[default]
     Local,
@@ -23,8 +23,8 @@ pub enum EmbeddingConfig {
     Http {
         provider: Box<EmbeddingHttpConfig>,
         /// One of `rabbitmq.topology.owned_keys`. Only the embedder that owns the key calls the provider.
-        /// Without this setting, all embedders call the provider; this is permitted only for TEI, which has
-        /// no quota.
+        /// Without this setting, all embedders call the provider. The setting may be omitted only for TEI,
+        /// which has no quota.
         key_name: Option<String>,
     },
 }
@@ -71,7 +71,8 @@ impl EmbeddingConfig {
 pub fn local_embedder(config: &EmbeddingConfig) -> anyhow::Result<Arc<LazyEmbedder>> {
     let embedder = OnceLock::new();
     let model = match config {
-        // The model that is part of Cairn needs no key, and only its table contains its name.
+        // The model that ships with Cairn is loaded at once: it needs no key, and its name is stored only in
+        // its file.
         EmbeddingConfig::Local => {
             let shipped: Arc<dyn Embedder> = Arc::new(LocalEmbedder::shipped()?);
             embedder.get_or_init(|| shipped).model().clone()
@@ -81,7 +82,7 @@ pub fn local_embedder(config: &EmbeddingConfig) -> anyhow::Result<Arc<LazyEmbedd
     Ok(Arc::new(LazyEmbedder { config: config.clone(), model, embedder }))
 }
 
-/// An embedder that is created when the first text is embedded. A command that embeds nothing therefore works
+/// An embedder that is created when the first text is embedded. Therefore a command that embeds nothing works
 /// without the key of the provider.
 pub struct LazyEmbedder {
     config: EmbeddingConfig,

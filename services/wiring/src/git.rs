@@ -1,5 +1,5 @@
-//! The sources of the cloner. The sources follow the operator's rules, and use no folder on disk except the
-//! cloner's own clones.
+//! Creates the Git sources of the cloner. These sources follow the operator's rules, and use no folder on
+//! disk except the folder of the cloner's clones.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,15 +18,15 @@ pub fn sources(cluster: &Cluster) -> Arc<GitSources> {
     Arc::new(sources_below(&cluster.operator, cluster.cache_directory().join("clones")))
 }
 
-/// Starts a task that removes the clones of repositories that are no longer registered. A clone must not
-/// stay, because it contains texts that are redacted everywhere else. A recently opened clone is removed only
-/// later.
+/// Starts a task that removes the clones of repositories that are no longer registered. A clone must not be
+/// kept, because it contains texts that are redacted everywhere else. A clone that was opened recently is not
+/// removed until it has been unused for some time.
 pub fn sweep_clones(cluster: &Cluster, sources: &Arc<GitSources>) {
     if isolation::is_child() {
         return;
     }
     let config = &cluster.config.pipeline;
-    // Tests use a shorter time.
+    // Tests may shorten both times.
     let in_tests = cairn_faults::sweep_grace_ms();
     let duration = |ms: i64| Duration::from_millis(in_tests.unwrap_or(ms).max(1).unsigned_abs());
     let (grace, unused_for) = (duration(config.grace_ms), duration((config.longest_seconds * 1_000) as i64));
@@ -48,7 +48,7 @@ fn sources_below(operator: &Arc<Operator>, clones: PathBuf) -> GitSources {
     GitSources::new(GitSettings { clones, remotes, limits, reading_plan: Some(plan(operator)) })
 }
 
-/// Decides which files of a tree on disk may be opened. Sync applies the same rules again to the whole tree.
+/// Decides which files of a tree on disk may be opened. Sync later applies the same rules to the whole tree.
 fn plan(operator: &Arc<Operator>) -> Arc<ReadingPlan> {
     let operator = Arc::clone(operator);
     Arc::new(move |files| {

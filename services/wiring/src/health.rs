@@ -1,5 +1,5 @@
-//! Serves liveness, readiness and metrics over HTTP. Liveness checks no dependency, because restarting this
-//! process would not repair a dependency.
+//! Serves liveness, readiness and metrics over HTTP. The liveness endpoint does not check stores, because a
+//! restart of this process would not repair a store.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ use crate::topology::TopologyGate;
 /// work.
 pub type Check = Arc<dyn Fn() -> Vec<String> + Send + Sync>;
 
-/// The state behind the endpoints. The endpoints answer until the process ends, also while it drains, because
-/// monitoring is most important then.
+/// The state that the endpoints report. The endpoints reply until the process ends. They also reply while the
+/// process drains, because monitoring is then most important.
 #[derive(Clone)]
 pub struct Health {
-    /// For `/healthz`: faults that only a restart repairs.
+    /// For `/healthz`: faults that only a restart of the process can repair.
     alive: Check,
-    /// For `/readyz`: reasons why the process should not receive work at present.
+    /// For `/readyz`: reasons why the process should not receive work now.
     ready: Check,
     is_draining: Arc<AtomicBool>,
 }
@@ -41,11 +41,11 @@ impl Health {
     /// The health of a process that depends only on its stores.
     pub fn of_stores(probes: &Probes) -> Self {
         let probes = probes.clone();
-        // This process is alive if it can answer. A restart would not repair a store.
+        // This process counts as alive if it can reply. A restart would not repair a store.
         Self::new(Arc::new(Vec::new), Arc::new(move || probes.reasons()))
     }
 
-    /// The health of a process that processes jobs. Such a process depends on its broker, its stores, and the
+    /// The health of a process that processes jobs. The process depends on its broker, its stores, and the
     /// dependencies of its stages.
     pub(crate) fn of(
         broker: &Arc<RabbitMqBroker>,
@@ -69,13 +69,13 @@ impl Health {
         Self::new(alive, ready)
     }
 
-    /// Reports from now on that the process should receive no more work. The process ends when its jobs are
-    /// done.
+    /// From now on, `/readyz` reports that the process should receive no more work. The process ends when its
+    /// jobs have ended.
     pub fn drain(&self) {
         self.is_draining.store(true, Ordering::Relaxed);
     }
 
-    /// A draining process has closed its connections, which is not a fault.
+    /// Reports no faults while the process drains, because it has then closed its connections intentionally.
     fn liveness(&self) -> Vec<String> {
         if self.is_draining.load(Ordering::Relaxed) { Vec::new() } else { (self.alive)() }
     }
@@ -102,8 +102,8 @@ impl Health {
     }
 }
 
-/// Exports the state of the connection to the broker as metrics of this process. All these metrics are 0
-/// after the broker has been dropped.
+/// Exports the state of the connection to the broker as metrics of this process. After the broker has been
+/// dropped, all these metrics are 0.
 fn export_standing(broker: &Arc<RabbitMqBroker>) {
     let broker = Arc::downgrade(broker);
     export(&BROKER_GAUGES, move || {
@@ -118,7 +118,7 @@ fn export_standing(broker: &Arc<RabbitMqBroker>) {
     });
 }
 
-/// The faults of the connections to RabbitMQ, in the form in which liveness reports them.
+/// The faults of the connections to RabbitMQ, in the form in which the endpoints report them.
 fn faults(broker: &RabbitMqBroker) -> Vec<String> {
     let faults = broker.health().faults;
     if faults.is_empty() {

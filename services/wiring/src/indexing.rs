@@ -9,8 +9,8 @@ use cairn_metastore::Metastore;
 use cairn_ports::Clock;
 
 /// Creates the port through which callers request indexing in the ledger of a cluster. An address is checked
-/// against the rules for cloning before anything is written. Only the cloner can detect that a name resolves
-/// to a private address.
+/// against the rules for cloning before anything is written. One rule cannot be checked here: only the cloner
+/// can detect that a host name resolves to a private address.
 pub fn indexing(runs: &Arc<Metastore>, clock: &Arc<dyn Clock>, policy: RemotePolicy) -> LedgerIndexing {
     LedgerIndexing {
         catalogue: runs.clone(),
@@ -21,8 +21,9 @@ pub fn indexing(runs: &Arc<Metastore>, clock: &Arc<dyn Clock>, policy: RemotePol
     }
 }
 
-/// Turns an address into a source and a repository name. A path on this machine is refused, whether it exists
-/// or not. The refusal does not quote the address, because the address may contain a credential.
+/// Turns an address into a source and a repository name. A path on this machine is always refused, whether
+/// the path exists or not. The error does not quote the address, because the address may contain a
+/// credential.
 pub fn remote(url: &str, policy: &RemotePolicy) -> Result<(Source, RepositoryName), String> {
     let url = RemoteUrl::parse(url, policy).map_err(|refusal| refusal.to_string())?;
     let source = Source::Url { url: url.as_str().to_owned() };

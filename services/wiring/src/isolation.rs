@@ -1,8 +1,9 @@
-//! Runs suspect jobs in a child process: this program, with the same arguments and settings.
+//! Runs suspect jobs, which may crash the process, in a child process. The child process runs the same
+//! program with the same arguments and settings.
 //!
 //! The child connects to the stores, creates the same workers, and reads jobs from its standard input, one
-//! per line. The child answers each job with one line on its standard output. The child ends at once when its
-//! input ends, so it never outlives its parent.
+//! per line. For each job, the child writes one line with the result to its standard output. The child ends
+//! at once when its input ends, so it never outlives its parent.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -23,16 +24,17 @@ use tokio::sync::{Mutex, mpsc};
 
 use crate::{OwnersWork, Owning};
 
-/// This environment variable is set in a child.
+/// This environment variable is set only in a child.
 const CHILD: &str = "CAIRN_ISOLATED_WORKER";
-/// When memory runs out, this score makes the kernel end the child before its parent.
+/// The child's OOM score. When memory runs out, the kernel kills the child before its parent because of this
+/// score.
 const FIRST_TO_BE_KILLED: &str = "1000";
 /// The time limit for a child to connect.
 const STARTS_WITHIN: Duration = Duration::from_secs(60);
-/// The first line that a child prints, when it has connected.
+/// The first line that a child prints. The child prints it when it has connected.
 const READY: &str = "ready";
 
-/// Whether this process is a child that runs suspects.
+/// Whether this process is a child that runs suspect jobs.
 pub(crate) fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
@@ -107,8 +109,8 @@ impl From<Failure> for StageError {
     }
 }
 
-/// The child of this process. This process starts the child for the first suspect, and reuses the child for
-/// later suspects.
+/// The child of this process. The child is started for the first suspect job, and is reused for later suspect
+/// jobs.
 pub(crate) struct ChildProcess {
     command: std::sync::Mutex<Command>,
     running: Mutex<Option<Running>>,
@@ -152,8 +154,7 @@ impl ChildProcess {
 }
 
 fn not_started(reason: &str) -> StageError {
-    // The class is `Busy`, because the other jobs of the stage do not need the child and should not wait for
-    // it.
+    // The class is `Busy`, so that the other jobs of the stage, which do not need the child, are not delayed.
     let message = format!("no child process for a suspect: {reason}");
     StageError::new(FailureCode::Unavailable, ErrorClass::Busy, message)
 }
@@ -169,8 +170,8 @@ impl Running {
     }
 
     async fn fate(mut self) -> String {
-        // The output has ended, so normally the child has ended too. If the child is still running, dropping
-        // the handle kills it.
+        // The output has ended, so the child has usually ended too. If the child is still running, it is
+        // killed when the handle is dropped.
         match tokio::time::timeout(Duration::from_secs(1), self.child.wait()).await {
             Ok(Ok(status)) => status.to_string(),
             _ => "it closed its output".to_owned(),
@@ -182,7 +183,7 @@ impl Running {
 impl Isolation for ChildProcess {
     async fn attempt(&self, lane: Lane, job: &Job) -> Isolated {
         let mut kept = self.running.lock().await;
-        // The handle is taken out while the child works, so that the child is killed if this future is
+        // While the child works, this future owns the handle, so that the child is killed if this future is
         // dropped.
         let mut running = match kept.take() {
             Some(running) => running,
@@ -202,17 +203,19 @@ impl Isolation for ChildProcess {
     }
 }
 
-/// The child's side: runs the jobs from its input until the input ends.
+/// Called in the child: runs the jobs from the standard input until the input ends.
 pub(crate) async fn serve(
     runner: &Arc<Runner<Metastore>>,
     mut workers: Vec<Worker>,
     owners: Option<OwnersWork>,
 ) -> anyhow::Result<()> {
-    // A process needs no privileges to raise its own score. If this fails, the kernel chooses by memory size.
+    // A process needs no privileges to raise its own OOM score. An error is ignored, because the kernel then
+    // chooses the process to kill by memory size.
     let _best_effort = std::fs::write("/proc/self/oom_score_adj", FIRST_TO_BE_KILLED);
     if let Some(owners) = owners {
         if let Owning::Provider(embedder) = &owners.owning {
-            // The parent owns the key, and makes no call for this job while the child works on it.
+            // The parent owns the key, and makes no call to the provider for this job while the child works
+            // on the job.
             embedder.take_over(|| true);
         }
         workers.extend(owners.workers);
@@ -233,7 +236,7 @@ pub(crate) async fn serve(
     Ok(())
 }
 
-/// The lines of the input. When the input ends, the parent has ended, so the process exits at once.
+/// The lines of the input. If the input ends, the parent has ended, so this process exits at once.
 fn orders() -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel(1);
     std::thread::spawn(move || {

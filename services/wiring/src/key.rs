@@ -1,10 +1,11 @@
-//! The work that depends on the ownership of a key. A key has one owner at a time. Only the owner of a
-//! provider's key works on the stages that call the provider. Only the owner of the coordinator's key
-//! publishes generations and runs the coordinator's steps. The other replicas are on standby: they are
-//! connected, but have no consumers of these stages and make no calls.
+//! Runs the work that depends on the ownership of a key. A key has only one owner at a time. Only the owner
+//! of a provider's key processes jobs of the stages that call the provider. Only the owner of the
+//! coordinator's key publishes generations and runs the coordinator's steps. The other replicas are on
+//! standby: they are connected to the broker, but have no consumers for these stages and do not call the
+//! provider.
 //!
-//! Invariant: a process has consumers of these stages only while it owns the key. When the process loses the
-//! key, its handlers stop at once and their jobs return to the queue. The process releases the consumers
+//! Invariant: a process has consumers for these stages only while it owns the key. When the process loses the
+//! key, its handlers stop at once and their jobs return to the queue. The process removes the consumers
 //! before it requests the key again. The broker gives the key to the next owner only after the earlier owner
 //! has disconnected or released the key.
 
@@ -22,7 +23,7 @@ use tokio::sync::watch;
 use crate::embedding::over_http;
 use crate::{Coordinator, EmbeddingConfig, Signals, embedder};
 
-/// The tasks of a key's owner, besides running its workers.
+/// The tasks of a key's owner in addition to running its workers.
 #[derive(Clone)]
 pub enum Owning {
     /// The owner of the key calls the provider and uses the quota of the provider.
@@ -39,15 +40,16 @@ pub struct OwnersWork {
 }
 
 impl OwnersWork {
-    /// Repeatedly waits for the key, and works while this process owns the key. Returns when the broker
-    /// connection is closed, or when the process drains while it is on standby.
+    /// Waits for the key, and works while this process owns the key. Repeats this after the key was lost.
+    /// Returns when the broker connection is closed, or when the process drains while it is on standby.
     pub async fn run(
         self,
         broker: Arc<RabbitMqBroker>,
         runner: Arc<Runner<Metastore>>,
         mut signals: Signals,
     ) -> anyhow::Result<()> {
-        // The time series must exist from the start, even if this process never owns the key.
+        // The time series must exist from the start, even if this process never owns the key; so it is
+        // created here.
         OWNED_KEYS.add(0);
         loop {
             tracing::info!(key = self.key, "on standby");
@@ -76,8 +78,8 @@ impl OwnersWork {
         let _owned = Owned::new(&self.key);
         let ownership = Arc::new(ownership);
         if let Owning::Provider(embedder) = &self.owning {
-            // The embedder checks the ownership before each call. The embedder has only a weak reference, so
-            // it does not keep the key after this work has ended.
+            // The embedder checks the ownership before each call. The embedder has only a weak reference to
+            // the ownership, so it does not keep the key after this work has ended.
             let held = Arc::downgrade(&ownership);
             embedder.take_over(move || held.upgrade().is_some_and(|ownership| ownership.is_held()));
         }
@@ -104,7 +106,7 @@ impl OwnersWork {
 }
 
 impl Owning {
-    /// Never returns. A coordinator may be stopped at any point, between two steps or within a step.
+    /// Never returns. The coordinator is stopped by dropping this future, which is permitted at any point.
     async fn coordinate(&self) {
         if let Owning::Coordinator(coordinator) = self {
             coordinator.run().await;
@@ -120,7 +122,7 @@ async fn wait_for_signal(signal: &mut watch::Receiver<bool>) {
     }
 }
 
-/// The reason why the owner's work ended.
+/// The reason why the work of the owner ended.
 #[derive(PartialEq, Eq)]
 enum Ended {
     Closed,
@@ -145,10 +147,10 @@ impl Drop for Owned<'_> {
     }
 }
 
-/// The name of a key, and the tasks of its owner.
+/// The name of a key, and the tasks of the owner of this key.
 type OwnedKey = (String, Owning);
 
-/// The embedder for passages, and the key that the process must own to use it.
+/// The embedder for passages, and the key that the process must own to use this embedder.
 pub fn passages(config: &EmbeddingConfig) -> anyhow::Result<(Arc<dyn Embedder>, Option<OwnedKey>)> {
     let EmbeddingConfig::Http { provider, key_name: Some(name) } = config else {
         return Ok((embedder(config, Share::Passages)?, None));

@@ -3,7 +3,8 @@
 //!
 //! The `main` of a service reads the settings, connects through `Cluster`, and passes its workers to
 //! `Cluster::work` or runs its own loops. One file contains all settings, with one section for each
-//! dependency. A service reads the sections that it needs, and reports a missing section.
+//! dependency. A service reads the sections that it needs, and returns an error if one of these sections is
+//! missing.
 
 mod cluster;
 mod config;

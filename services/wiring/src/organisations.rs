@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use crate::remote;
 
-/// The maximum number of log lines of each kind in one tick. Further lines are only counted.
+/// The maximum number of log lines of each kind in one tick. Further changes are only counted.
 const LOGGED: usize = 20;
 
 /// One entry of `[[organisations]]` in the settings.
@@ -24,20 +24,20 @@ pub struct OrganisationConfig {
     pub tenant: String,
     pub hosting: HostingConfig,
     /// The repositories to register: names, or paths below the organisation, with wildcards. If the list is
-    /// empty, all are registered.
+    /// empty, all repositories are registered.
     #[serde(default)]
     pub include: Vec<String>,
-    /// The repositories not to register. Takes precedence over `include`.
+    /// The repositories that are not registered. This list takes precedence over `include`.
     #[serde(default)]
     pub exclude: Vec<String>,
     #[serde(default)]
     pub include_archived: bool,
     #[serde(default)]
     pub include_forks: bool,
-    /// Whether repositories are deleted that no longer exist, or that these settings no longer select.
+    /// Whether repositories are deleted if they no longer exist, or if these settings no longer select them.
     #[serde(default)]
     pub delete_vanished: bool,
-    /// If more repositories than this are missing at the same time, none of them is deleted.
+    /// If more than this number of repositories are missing at the same time, none of them is deleted.
     #[serde(default = "max_deletions")]
     pub max_deletions: usize,
 }
@@ -80,7 +80,7 @@ impl OrganisationConfig {
 }
 
 /// An organisation that cannot be queried, because its token cannot be read or its address is refused. The
-/// error is reported as a failure of this organisation only, and the other organisations are still listed.
+/// error is reported as a failure of only this organisation, and the other organisations are still listed.
 struct Unusable {
     organisation: Organisation,
     faults: Vec<String>,

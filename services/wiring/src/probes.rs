@@ -1,9 +1,9 @@
-//! Checks whether the stores of a process answer. Each store gets a small request at an interval, and the
-//! last result is stored, so that a readiness check never waits.
+//! Checks whether the stores of a process reply. Each store gets a small request at an interval, and the last
+//! result is stored, so that a readiness check never waits.
 //!
-//! A store counts as unavailable only after two consecutive failures, so that a single failure takes no
-//! replica out of service. One success makes the store available again. Reports contain the name of the
-//! store, never its address.
+//! Once a store has replied, it counts as unavailable only after two consecutive failures, so that a replica
+//! is not taken out of service because of a single failure. One success makes the store available again.
+//! Reports contain the name of the store, never its address.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,8 @@ use cairn_ports::ErrorKind;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 const EVERY: Duration = Duration::from_secs(2);
-/// The time limit for a reply. If a store is slower, its callers are delayed too.
+/// The time limit for a reply. A store that is slower than this counts as unavailable, because its callers
+/// are also delayed.
 const PATIENCE: Duration = Duration::from_secs(5);
 const FAILURES: u32 = 2;
 
@@ -22,7 +23,8 @@ const FAILURES: u32 = 2;
 pub struct Probes(Arc<Mutex<BTreeMap<&'static str, ProbeStatus>>>);
 
 impl Probes {
-    /// Probes the store until the process ends. A later probe with the same name replaces this probe.
+    /// Probes the store until the process ends. If a second probe is started for a store with the same name,
+    /// it replaces the first probe.
     pub fn watch<F>(&self, store: &'static str, ask: impl Fn() -> F + Send + 'static)
     where
         F: Future<Output = Result<(), ErrorKind>> + Send,
@@ -43,7 +45,7 @@ impl Probes {
         });
     }
 
-    /// The reasons why the process cannot work, one line for each store that does not answer.
+    /// The reasons why the process cannot work: one line for each store that does not reply.
     pub fn reasons(&self) -> Vec<String> {
         let reason = |(store, status): (&&str, &ProbeStatus)| status.reason(store);
         self.statuses().iter().filter_map(reason).collect()

@@ -20,19 +20,19 @@ pub struct QueryConfig {
     #[serde(default = "default_listen")]
     pub listen: SocketAddr,
     /// A file with 64 hexadecimal digits. All replicas must have the same key; otherwise a replica cannot
-    /// continue the pages of another replica.
+    /// read the cursors of another replica.
     pub cursor_key_file: PathBuf,
-    /// The maximum number of replicas. The replicas share that part of a provider's quota that is reserved
-    /// for questions.
+    /// The maximum number of replicas. The replicas share the part of a provider's quota that is reserved for
+    /// questions.
     #[serde(default = "default_processes")]
     pub processes: u32,
     #[serde(default = "default_max_connections")]
     pub max_connections: usize,
-    /// For this time, questions share one read of the repositories and their published states. So a question
-    /// may see a state that is older by this time.
+    /// For this time, questions share one read of the repositories and their published states. Therefore a
+    /// question may see a state that is up to this time old.
     #[serde(default = "default_state_cache_ms")]
     pub state_cache_ms: u64,
-    /// Permitted hosts and origins, and limits.
+    /// The permitted hosts and origins, and the limits for callers.
     #[serde(default)]
     pub gateway: GatewayConfig,
 }

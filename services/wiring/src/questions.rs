@@ -10,7 +10,7 @@ use cairn_search::{Caller, CursorKey, SearchStores, Searcher};
 
 use crate::{Cluster, Stores};
 
-/// The catalogue and the ledger for questions, which share reads that are not older than `max_age`.
+/// The catalogue and the ledger for questions. Questions share a read if it is not older than `max_age`.
 pub fn shared_runs(cluster: &Cluster, max_age: Duration) -> Arc<Metastore> {
     let documents = Arc::new(Neo4jRuns::new(cluster.neo4j.clone()));
     Arc::new(Metastore::new(Arc::new(SharedReads::new(documents, Arc::clone(&cluster.clock), max_age))))

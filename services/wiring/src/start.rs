@@ -22,8 +22,8 @@ impl Stop {
         Ok(Self { terminate: on(SignalKind::terminate())?, interrupt: on(SignalKind::interrupt())? })
     }
 
-    /// Runs work that needs no drain. If the process must stop, the work is dropped at any point, and the
-    /// next process continues it.
+    /// Runs work that needs no drain. If the process must stop, the work may be dropped at any point; the
+    /// next process then continues it.
     pub async fn unless_asked<T>(&mut self, work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
         tokio::select! {
             biased;
@@ -66,7 +66,8 @@ where
             config.validate()?;
             run(config, Stop::listen()?).await
         });
-        // Threads that are still blocked have already had the drain time to finish.
+        // One second is enough, because threads that are still blocked have already had the drain time to
+        // finish.
         runtime.shutdown_timeout(Duration::from_secs(1));
         outcome
     });

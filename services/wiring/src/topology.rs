@@ -1,5 +1,5 @@
-//! Waits until the broker has the complete topology. No job is consumed before that, so no message can be
-//! lost because a queue or exchange is missing.
+//! Waits until the broker has the complete topology. No job is consumed before the topology is complete, so
+//! no message can be lost because a queue or exchange is missing.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ const EVERY: Duration = Duration::from_secs(1);
 /// The pause before the next check while the connection is being opened.
 const CONNECTING: Duration = Duration::from_millis(50);
 
-/// The missing parts of the topology, which readiness reports. Always empty after the topology was complete
-/// for the first time.
+/// The missing parts of the topology, which `/readyz` reports. After the topology was complete for the first
+/// time, the list is always empty.
 #[derive(Clone)]
 pub(crate) struct TopologyGate(watch::Sender<Vec<String>>);
 
@@ -25,7 +25,7 @@ impl TopologyGate {
         self.0.borrow().clone()
     }
 
-    /// Returns when nothing is missing. Logs each different set of missing parts once.
+    /// Returns when nothing is missing. Logs the missing parts each time they change.
     pub(crate) async fn until_complete(&self, broker: &RabbitMqBroker) {
         loop {
             match broker.missing().await {
@@ -38,7 +38,7 @@ impl TopologyGate {
                     self.0.send_replace(vec![reason]);
                     sleep(EVERY).await;
                 }
-                // The connection itself reports this fault.
+                // The error is not reported here, because the connection itself reports this fault.
                 Err(_) => sleep(CONNECTING).await,
             }
         }

@@ -18,8 +18,8 @@ use crate::{Cluster, Health, OwnersWork, PipelineConfig, Signals, Stop};
 const GIVE_BACK: Duration = Duration::from_secs(5);
 
 impl Cluster {
-    /// Processes jobs until the process must stop. After that, the process takes no more jobs, and finishes
-    /// the jobs in progress.
+    /// Processes jobs until the process must stop. Then takes no more jobs, and finishes the jobs in
+    /// progress.
     pub async fn work(&self, broker: Arc<RabbitMqBroker>, workers: Vec<Worker>, stop: Stop) -> anyhow::Result<()> {
         self.work_and_own(broker, workers, None, stop).await
     }
@@ -69,7 +69,7 @@ impl Cluster {
         }
     }
 
-    /// Waits for the jobs in progress, for a limited time.
+    /// Waits for a limited time until the jobs in progress have ended.
     async fn ended(
         &self,
         mut working: JoinHandle<anyhow::Result<()>>,
@@ -83,7 +83,7 @@ impl Cluster {
         leave.send_replace(true);
         match tokio::time::timeout(GIVE_BACK, working).await {
             Ok(ended) => ended?,
-            // Jobs without an answer return to the queue, and count as unanswered.
+            // Jobs that were not acknowledged return to the queue, and are counted as unanswered.
             Err(_) => Ok(()),
         }
     }

@@ -52,7 +52,7 @@ pub fn retiring(cluster: &Cluster, stores: &Stores) -> Vec<Worker> {
     vec![Worker::Stage(cluster.stages().retire(stores.vector_store()))]
 }
 
-/// The stage link, which writes nodes, edges, names and the index of texts.
+/// The stage link, which stages nodes, edges, names and the index of texts.
 pub fn linking(cluster: &Cluster) -> Vec<Worker> {
     let names = Arc::new(cairn_names::NameIndex::new(Arc::clone(&cluster.blobs)));
     let texts = Arc::new(cairn_texts::TextIndex::new(Arc::clone(&cluster.blobs)));

@@ -32,7 +32,7 @@ pub struct Checker<'a> {
     traces: Traces,
 }
 
-/// The permanent traces that the fault leaves. Any other trace is an error.
+/// The permanent traces that the fault is expected to leave. Any other trace is an error.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Traces {
     /// Failed parts of published runs.
@@ -105,7 +105,8 @@ impl<'a> Checker<'a> {
         comparable
     }
 
-    /// Waits until no job is in a work queue and the number of dead letters is the expected one.
+    /// Waits until no job is in a work queue and the number of dead letters is as expected. Returns this
+    /// number.
     async fn queues_empty(&self, deadline: Instant) -> Result<u64> {
         loop {
             let (waiting, dead) = self.raw.messages().await?;
@@ -114,7 +115,7 @@ impl<'a> Checker<'a> {
             }
             if Instant::now() > deadline {
                 bail!(
-                    "{waiting} messages are still waiting and {dead} dead letters exist; the traces are {:?}",
+                    "{waiting} messages are still waiting and {dead} dead letters exist; the expected traces are {:?}",
                     self.traces
                 );
             }
@@ -160,7 +161,7 @@ impl<'a> Checker<'a> {
         let expected = (num_failed_parts, num_failed_runs, num_cancelled_runs);
         ensure!(
             found == expected,
-            "(failed parts, failed runs, cancelled runs) are {found:?}, and {expected:?} were injected"
+            "(failed parts, failed runs, cancelled runs) are {found:?}, but {expected:?} were expected"
         );
         Ok(())
     }
@@ -177,7 +178,7 @@ impl<'a> Checker<'a> {
         loop {
             let (nodes, edges) = (self.raw.nodes().await?, self.raw.edges().await?);
             let points = self.raw.points(collection).await?;
-            // A record that is swept during the count has no key.
+            // A record that is swept while the records are counted has no key, so the two counts can differ.
             let are_unique = nodes.0 == nodes.1 && edges.0 == edges.1;
             let found = (points, nodes.0, edges.0);
             if found == wanted && are_unique {
@@ -186,7 +187,7 @@ impl<'a> Checker<'a> {
             }
             if Instant::now() > deadline {
                 ensure!(are_unique, "keys exist more than once: nodes {nodes:?}, edges {edges:?}");
-                bail!("(points, nodes, edges) are {found:?} after sweeping, and {wanted:?} are expected");
+                bail!("(points, nodes, edges) are {found:?} after sweeping, but {wanted:?} were expected");
             }
             sleep(POLL).await;
         }

@@ -18,7 +18,8 @@ use crate::{Servers, Space, program};
 pub const STANDARD: [&str; 7] =
     ["scheduler", "cloner", "parser", "embedder", "graph-writer", "pattern-aggregator", "query"];
 
-/// Permits repositories on this machine, also without a network.
+/// Operator settings that allow repositories on this machine: local files, and servers with a private address
+/// or without TLS.
 const OPERATOR: &str = "[sources]\nallow_file = true\nallow_private_addresses = true\nallow_http = true\n";
 
 /// The length of the random key that signs cursors.
@@ -180,7 +181,8 @@ impl LocalCluster {
         Ok((status != 200).then_some(reported))
     }
 
-    /// The peak memory of each running service, in bytes: the larger value of the service and its children.
+    /// The peak memory of each running service, in bytes: the larger of the peaks of the service and of its
+    /// children.
     pub fn peak_memory(&self) -> impl Iterator<Item = (&str, u64)> {
         self.services.iter().map(|(replica, service)| (replica.as_str(), service.process.peak_memory_bytes()))
     }
@@ -190,7 +192,7 @@ impl LocalCluster {
         Ok(&mut self.services.get_mut(replica).with_context(|| format!("{replica} is not running"))?.process)
     }
 
-    /// The sum of those metrics of a running service whose lines begin with `start`, such as
+    /// The sum of the metrics of a running service whose lines begin with `start`, such as
     /// `cairn_jobs_total{answer="ack"`.
     pub async fn metric(&self, replica: &str, start: &str) -> Result<u64> {
         let text = get(&format!("http://{}", self.address(replica)?), "/metrics").await?;
@@ -228,14 +230,14 @@ impl LocalCluster {
         Ok(reported.into_owned())
     }
 
-    /// Runs `cairn` against this cluster and returns its output, also if `cairn` fails.
+    /// Runs `cairn` against this cluster and returns its output, even if `cairn` fails.
     pub fn try_cairn(&self, arguments: &[&str]) -> Result<Output> {
         let mut command = Command::new(program("cairn")?);
         command.args(arguments).env("CAIRN_CLUSTER_CONFIG", self.settings());
         command.output().context("cannot start cairn")
     }
 
-    /// The processes in the order in which they are to be stopped: first the services that request work, then
+    /// The processes in the order in which they must be stopped: first the services that request work, then
     /// the services that do the work.
     pub fn into_processes(self) -> Vec<ServerProcess> {
         self.services.into_values().map(|service| service.process).collect()

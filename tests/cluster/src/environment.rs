@@ -17,10 +17,9 @@ pub struct Environment {
     pub space: Space,
     pub directory: TempDir,
     is_kept: bool,
-    /// The cluster's collections in Qdrant, deleted after its services have ended.
+    /// The cluster's collections in Qdrant. They are deleted after the services have ended.
     _collections: Collections,
-    /// A lock, so that clusters run one after the other: two clusters at the same time would compete for the
-    /// processors.
+    /// A lock. Only one cluster runs at a time, because two clusters would compete for the processors.
     _turn: MutexGuard<'static, ()>,
 }
 

@@ -29,7 +29,7 @@ pub struct Inside {
 }
 
 /// The last request of each repository, in the order of the requests. The last request includes the earlier
-/// requests.
+/// requests of the same repository.
 fn newest_of_each(asked: &[(RepositoryId, u64)]) -> Vec<(RepositoryId, u64)> {
     let mut seen = BTreeSet::new();
     let mut newest: Vec<_> = asked.iter().rev().filter(|(repository, _)| seen.insert(*repository)).copied().collect();
@@ -145,7 +145,7 @@ impl Inside {
         Ok(num_published)
     }
 
-    /// The epoch of the sync lease of a repository, of its present or last holder.
+    /// The epoch of a repository's sync lease. If the lease has ended, this is the epoch of its last holder.
     pub async fn epoch(&self, repository: RepositoryId) -> Result<u64> {
         let documents = Neo4jRuns::new(self.cluster.neo4j.clone());
         let found = documents.repositories(RepositoryQuery::One(repository)).await?;

@@ -1,4 +1,4 @@
-//! Local mode, run as a user runs it. Tests compare a cluster with it.
+//! Runs local mode in the way that a user runs it. Tests compare a cluster with local mode.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -10,11 +10,11 @@ use cairn_wire::{ArtifactKind, LinkState, decode};
 
 use crate::Inside;
 
-/// No sync is about to start a run, so the grace period of the sweep only has to cover the difference between
-/// clocks.
+/// The grace period of the sweep. No sync is in progress when the objects are checked, so this period only
+/// has to cover the difference between clocks.
 const GRACE_MS: i64 = 2_000;
-/// If a service is killed while it tests the bucket, its test objects stay. The next service removes them
-/// after this time.
+/// If a service is killed while it tests the bucket, its test objects stay in the bucket. A service that
+/// starts later removes them when they are this old.
 const TESTS_KEPT_MS: i64 = 3_600_000;
 /// The maximum number of runs of a repository that are read; no test case starts so many.
 const MANY_RUNS: usize = 1000;
@@ -148,14 +148,16 @@ impl Live {
             "facts" => self.keys.contains(&format!("packs/{rest}")),
             "outlines" => rest.rsplit_once('-').is_some_and(|(pack, _)| self.keys.contains(&format!("packs/{pack}"))),
             "names" | "texts" => self.has_layer(key, rest)?,
-            // The key is a hash of the content, so `count` checks these objects by their content.
+            // The keys of these objects are hashes of their contents and refer to no record. So `count`
+            // checks the vectors in these objects.
             "vectors" => true,
             _ => self.keys.contains(key),
         })
     }
 
-    /// Whether a layer of names or texts is live: `REPOSITORY/GENERATION-HASH` if the generation is
-    /// published, `REPOSITORY/merged-HASH` if any generation of the repository is published.
+    /// Whether a layer of names or texts is live. The layer `REPOSITORY/GENERATION-HASH` is live if the
+    /// generation is published. The layer `REPOSITORY/merged-HASH` is live if any generation of the
+    /// repository is published.
     fn has_layer(&self, key: &str, rest: &str) -> Result<bool> {
         let (repository, name) = rest.split_once('/').with_context(|| format!("{key} belongs to no repository"))?;
         let of_repository =

@@ -29,7 +29,7 @@ impl Probe {
         Self { is_over, reading }
     }
 
-    /// Stops reading. Returns the number of answers, at least one; fails if an answer was wrong.
+    /// Stops reading. Returns the number of answers. Fails if there was no answer, or if an answer was wrong.
     pub async fn stop(self) -> Result<u64> {
         self.is_over.store(true, Ordering::SeqCst);
         let num_answers = self.reading.await??;

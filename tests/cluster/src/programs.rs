@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-/// The path of a program of this build. `CAIRN_PROGRAMS` sets another folder.
+/// The path of a program of this build. The variable `CAIRN_PROGRAMS` can set a different folder.
 pub fn program(name: &str) -> Result<PathBuf> {
     let folder = match std::env::var_os("CAIRN_PROGRAMS") {
         Some(folder) => PathBuf::from(folder),

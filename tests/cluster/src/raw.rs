@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::{Servers, Space};
 
-/// The part of a queue's name that marks the queues for the ownership of keys.
+/// All names of ownership queues contain this text.
 const OWNERS: &str = ".owner.";
 
 /// Clients of a cluster's servers.
@@ -36,7 +36,7 @@ impl Raw {
         })
     }
 
-    /// The number of node records, and the number of their different keys.
+    /// The number of node records, and the number of distinct keys of these records.
     pub async fn nodes(&self) -> Result<(u64, u64)> {
         self.counts("MATCH (n:NodeVersion~) RETURN count(n) AS count, count(DISTINCT [n.key, n.gen_from]) AS keys")
             .await
@@ -47,7 +47,7 @@ impl Raw {
             .await
     }
 
-    /// The keys of the nodes with edges from the most repositories.
+    /// The keys of `most` nodes: those to which the largest number of repositories have edges.
     pub async fn nodes_of_most_repositories(&self, most: usize) -> Result<Vec<String>> {
         let statement = "MATCH (n:Node~)<-[e:EDGE~]-() WITH n.key AS key, count(DISTINCT e.owner) AS owners
             RETURN key ORDER BY owners DESC, key LIMIT $most";
@@ -96,8 +96,8 @@ impl Raw {
         Ok(counted.result.map_or(0, |result| result.count))
     }
 
-    /// The number of jobs in all work queues, and the number of dead letters. The tokens in the queues for
-    /// the ownership of keys are not jobs.
+    /// The number of jobs in all work queues, and the number of dead letters. The messages in the queues that
+    /// decide the owners of keys are not jobs.
     pub async fn messages(&self) -> Result<(u64, u64)> {
         let queues = self.queues().await?;
         let count = |is_wanted: fn(&&Queue) -> bool| queues.iter().filter(is_wanted).map(|queue| queue.messages).sum();

@@ -8,8 +8,8 @@ use anyhow::{Result, ensure};
 
 use crate::LocalCluster;
 
-/// The memory limit for each service of a small cluster and for each of its children, several times what they
-/// usually need.
+/// The memory limit for each service of a small cluster and for each child process of a service. Processes
+/// usually need only a fraction of this memory.
 pub(crate) const MEMORY_LIMIT_BYTES: u64 = 256 << 20;
 /// Each worker has one connection for consuming and one connection for publishing.
 const CONNECTIONS_OF_A_WORKER: usize = 2;

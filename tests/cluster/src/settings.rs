@@ -73,14 +73,15 @@ impl Servers {
     }
 }
 
-/// The names that keep clusters apart on the same servers.
+/// The names that separate the data of clusters that use the same servers.
 #[derive(Clone, Debug)]
 pub struct Space {
     /// The addresses of the broker nodes, including the vhost.
     pub rabbitmq: Vec<String>,
     pub bucket: String,
     pub namespace: String,
-    /// Keeps the namespace from other tests. None if the name belongs to a folder.
+    /// Prevents other tests from using the namespace. None if the namespace belongs to the cluster of a
+    /// folder.
     _shared: Option<Arc<Namespace>>,
     pub collection_prefix: String,
     /// None if this cluster is the only one that uses the broker.
@@ -88,9 +89,9 @@ pub struct Space {
 }
 
 impl Space {
-    /// The space of the cluster in a folder; no other cluster uses its broker. The names in all stores
-    /// contain an id of the folder, because a cluster in a new folder counts generations from the start. The
-    /// new cluster must not find points or artifacts of an earlier cluster.
+    /// The space of the cluster in a folder. No other cluster uses its broker. A cluster in a new folder
+    /// counts generations from the start again, and must not find points or artifacts of an earlier cluster.
+    /// So the names in all stores contain an id of the folder.
     pub fn of_folder(servers: &Servers, directory: &Path) -> Result<Self> {
         let name = format!("cairn-{}", kept_id(&directory.join("space"))?);
         Ok(Self {
@@ -120,7 +121,7 @@ impl Space {
     }
 }
 
-/// Reads the id from a file. If the file does not exist, creates it with a random id.
+/// Reads the id from a file. If the file does not exist, creates the file with a random id.
 fn kept_id(path: &Path) -> Result<String> {
     if path.exists() {
         return Ok(fs::read_to_string(path)?.trim().to_owned());
@@ -157,7 +158,7 @@ pub(crate) fn text(servers: &Servers, space: &Space, directory: &Path, overrides
         [pipeline]
         tick_ms = 100
         [query]
-        // Tests ask directly after a publication.
+        // Tests ask questions directly after a publication, so the published state must not be cached.
         state_cache_ms = 0
         [query.gateway]
         allowed_hosts = ["127.0.0.1", "localhost"]
@@ -188,7 +189,7 @@ pub(crate) fn text(servers: &Servers, space: &Space, directory: &Path, overrides
     Ok(settings.to_string())
 }
 
-/// Replaces the defaults by the keys of `overrides`, also in nested sections.
+/// Replaces default values with the values in `overrides`, also in nested sections.
 fn replace(table: &mut Table, overrides: &Table) {
     for (key, value) in overrides {
         match (table.get_mut(key), value) {

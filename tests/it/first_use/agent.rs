@@ -13,7 +13,7 @@ fn messages(called: &Called) -> Vec<&str> {
     called.progress.iter().filter_map(|progress| progress["message"].as_str()).collect()
 }
 
-/// Checks that the progress of each notification is greater than that of the one before.
+/// Checks that no notification reports less progress than the previous notification.
 fn check_increasing(called: &Called) {
     let numbers: Vec<f64> = called.progress.iter().filter_map(|progress| progress["progress"].as_f64()).collect();
     assert!(numbers.is_sorted() && numbers.len() == called.progress.len(), "{:?}", called.progress);
@@ -36,7 +36,7 @@ fn first_question_indexes_the_tree_and_reports_the_progress() {
     check_increasing(&first);
     let second = session.call("read_code", &json!({ "target": "scan_parts" }));
     assert_eq!((second.notice(), second.progress.len()), ("", 0), "{}", second.result);
-    // The call of the agent itself reports each hundred too.
+    // A call to `index_repository` also reports its progress after every hundred files.
     for number in 0..250 {
         write(tree.path(), &format!("gen/f{number}.py"), format!("y{number} = {number}\n"));
     }
@@ -112,7 +112,7 @@ fn failed_first_run_is_reported_as_data_of_the_repository() {
 fn tree_is_watched_after_its_first_run() {
     let (tree, index) = (tree(), Index::new());
     let mut session = Session::start(command(&index, tree.path(), &["mcp"]));
-    // The watch writes a file with the id of its process.
+    // The watch creates a file whose name is the id of its process.
     let beacon = index.path().join("watch").join(session.id().to_string());
     session.call("search_code", &json!({ "query": "parse_http_date" }));
     let started = Instant::now();

@@ -70,7 +70,8 @@ fn every_question_about_code_indexes_the_tree_first() {
     ];
     for question in questions {
         let (tree, index) = (tree(), Index::new());
-        // The small tree has no pattern, and an empty answer has its own exit code.
+        // The small tree has no pattern, and an empty answer has its own exit code. So the exit code is not
+        // checked.
         let mut asked = command(&index, tree.path(), &[question, &["--json"]].concat());
         let shown = errors(&asked.output().expect("the program starts"));
         assert!(shown.contains("is not indexed yet; indexing its 3 files first"), "{question:?}: {shown}");
@@ -120,7 +121,7 @@ fn trees_with_the_same_name_stay_apart() {
         ok(command(&index, &root, &["search", "parse_http_date"]));
     }
     assert_eq!(names(&index), ["shop", "shop~two"]);
-    // Both are indexed, so no question indexes again.
+    // Both trees are indexed already, so the questions do not index them again.
     for folder in ["one/shop", "two/shop"] {
         let output = ok(command(&index, &above.path().join(folder), &["search", "parse_http_date", "--json"]));
         assert_eq!(errors(&output), "", "{folder}");

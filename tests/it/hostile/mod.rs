@@ -152,7 +152,7 @@ fn run(repository: &Path) -> (Index, Watched) {
     (index, watched)
 }
 
-/// Measures a run with one hostile file. Returns the limit that the run exceeds, if any.
+/// Measures a run with one hostile file. Returns the measurements if the run exceeds a limit.
 fn measure(path: &str, text: &[u8]) -> Option<String> {
     let directory = repository();
     write(directory.path(), path, text);

@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use super::shapes::{numbered, repeated};
 
-/// Files with their names and texts. Each text has about `size` bytes. In a line, `{}` is replaced by the
-/// number of the line.
+/// Files with their names and texts. Each text has about `size` bytes. In each line, `{}` is replaced with
+/// the number of the line.
 pub(super) fn names(size: usize) -> Vec<(&'static str, String)> {
     let half = size / 2;
     let many = |line: &str| numbered(line, size);

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// The interval between two measurements. The system stores the peak of a process until the process ends. So
-/// only the use after the last measurement is not measured.
+/// The interval between two measurements. The system keeps the peak memory of a process until the process
+/// ends. So only the usage after the last measurement is missed.
 const EVERY: Duration = Duration::from_millis(5);
 
 /// The output of a run of the program, and the resources that it used.
@@ -114,7 +114,7 @@ const LONGEST_END: Duration = Duration::from_secs(60);
 /// `USER_HZ`, which is the same on every Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Processor ticks in user mode and in system mode. These are the 14th and 15th field of `stat`. The fields
+/// Processor ticks in user mode and in system mode. These are the 14th and 15th fields of `stat`. The fields
 /// are counted from the end of the name in parentheses.
 fn ticks_of(process: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;

@@ -1,9 +1,9 @@
 //! Texts that attack parsers. Some texts attack every language, and others attack the weak points of one
 //! language.
 //!
-//! Lines are shorter than the lines of a minified file. Most nesting is below the depth at which a text is
-//! not passed to its grammar, so the grammars read these texts. Only the first shapes of the list are
-//! rejected before a grammar reads them.
+//! Lines are shorter than the lines of a minified file. A text that is nested too deeply is not passed to its
+//! grammar. Most texts are nested less deeply, so the grammars read these texts. Only the first shapes of the
+//! list are rejected before a grammar reads them.
 
 /// The name and the text of a hostile file.
 pub(super) struct Shape {
@@ -106,7 +106,8 @@ pub(super) fn repeated(unit: &str, per_line: usize, size: usize) -> String {
     text
 }
 
-/// Repeats `unit` up to about `size` bytes. In each repetition, `{}` is replaced by its number.
+/// Repeats `unit` up to about `size` bytes. In each repetition, `{}` is replaced with the number of the
+/// repetition.
 pub(super) fn numbered(unit: &str, size: usize) -> String {
     let mut text = String::with_capacity(size + unit.len());
     let mut number = 0;

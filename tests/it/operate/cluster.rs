@@ -192,7 +192,7 @@ timeout_ms = 90000
         self.runtime.block_on(runs.begin(lease, new_run(lease.repository))).is_ok()
     }
 
-    /// Begins a run of an enqueued repository with a single part, which parses.
+    /// Begins a run of an enqueued repository with a single part, which is a parse part.
     pub fn begin(&self, repository: RepositoryId) -> RunId {
         let runs = self.runs();
         self.runtime.block_on(async {

@@ -21,7 +21,7 @@ fn enqueuing_twice_is_one_request() {
     assert_eq!(dispatch(), []);
     let repos = cluster.ok(&["repos"]);
     assert!(repos.contains(NAME) && repos.contains(URL) && repos.contains("not indexed yet"), "{repos}");
-    // An entry of a list contains additional fields. Another tenant has its own requests.
+    // An entry of a list may contain additional fields. The requests of another tenant are separate.
     let list = cluster.file("list.yaml", &format!("- url: {URL}\n  name: shop\n  branch: next\n- path: ../x\n"));
     let (code, reported) = cluster.output(&["enqueue", "--file", &list, "--tenant", "acme"]);
     assert!(code == 5 && reported.contains("shop: requested") && reported.contains("list.yaml:4"), "{reported}");

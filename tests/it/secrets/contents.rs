@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 /// The first bytes of every zstd frame.
 const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// The contents of all files below a directory, by path. A database is contained twice: as the bytes of its
+/// The contents of all files below a directory, by path. A database is included twice: as the bytes of its
 /// file, and as its rows.
 pub(super) fn contents(directory: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();

@@ -14,8 +14,8 @@ use cairn_testkit::work_tree::{commit, git, repository, write};
 
 use crate::harness::Index;
 
-/// A name that is not a secret. Every store must contain it, so that the search for secrets proves that it
-/// reads the stores.
+/// A name that is not a secret. Every store must contain this name. The tests search for it to prove that
+/// they read all stores.
 const CANARY: &str = "canary_of_plain_text";
 
 const QUERIES: [&str; 8] = [
@@ -29,7 +29,7 @@ const QUERIES: [&str; 8] = [
     CANARY,
 ];
 
-/// Files whose names mark them as secret. The tests fill them with words that match no rule.
+/// Files whose names mark them as secret. The tests fill these files with words that match no rule.
 const NEVER_READ: [&str; 16] = [
     ".env",
     ".env.production",
@@ -201,8 +201,8 @@ fn secret_files_are_never_read() {
     }
 }
 
-/// Secrets outside of file contents are not stored: in the URL of the remote, in names of files and folders,
-/// and in the settings.
+/// Secrets outside of file contents are not stored. Such secrets may occur in the URL of the remote, in names
+/// of files and folders, and in the settings.
 #[test]
 fn secrets_outside_of_files_are_not_kept() {
     let mut noise = Noise::new(31);

@@ -1,5 +1,5 @@
 //! Asks the questions in the requirements of Cairn, and compares the answers with the page
-//! `docs/source-questions.md`. The repository has what the questions are about.
+//! `docs/source-questions.md`. The repository contains the code and documents that the questions are about.
 //!
 //! `scripts/source-questions` writes the page.
 
@@ -65,7 +65,7 @@ fn here() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/it/source_questions")
 }
 
-/// Copies a directory. The index must not be in the working tree of Cairn.
+/// Copies a directory. The indexed repository must not be inside the working tree of Cairn, so it is copied.
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("a folder");
     for entry in std::fs::read_dir(from).expect("a folder").flatten() {

@@ -8,12 +8,12 @@ const SHOWN: usize = 5;
 pub(super) const HEAD: &str = "# Questions of the requirements, with their answers
 
 The requirements of Cairn contain questions as examples. This page shows the answers: the type of the question
-and the reason, its intent, how the question was read, and the first results. `scripts/source-questions`
-writes the page, and a test checks that it is current.
+and the reason for this type, its intent, how the question was read, and the first results.
+`scripts/source-questions` writes the page, and a test checks that it is current.
 
-The indexed repository is `tests/it/source_questions/repository`. It has what the questions are about. The
-test checks the expected type and path of each question (`tests/it/source_questions/questions.txt`). Each
-question is listed once.
+The indexed repository is `tests/it/source_questions/repository`. It contains the code and documents that the
+questions are about. The test checks the expected type and path of each question
+(`tests/it/source_questions/questions.txt`). Each question is listed once.
 ";
 
 /// A question and its answer.
@@ -40,12 +40,12 @@ fn list(answer: &Value, name: &str) -> Vec<Value> {
     answer[name].as_array().cloned().unwrap_or_default()
 }
 
-/// How the question was read. The first line repeats the question.
+/// The facts that describe how the question was read. The first fact repeats the question and is omitted.
 fn read(answer: &Value) -> Vec<String> {
     texts(&answer["reading"]).into_iter().skip(1).map(str::to_owned).collect()
 }
 
-/// The names that no symbol has exactly.
+/// One line for each name that matches no symbol exactly.
 fn names(answer: &Value) -> Vec<String> {
     let resolutions = list(answer, "names").into_iter().map(|name| match &name["resolution"] {
         Value::Null => format!("name: {} does not exist", name["name"].as_str().unwrap_or_default()),
@@ -61,7 +61,7 @@ fn resolved(resolution: &Value) -> String {
     format!("name: {from} is read as {to} ({how}, score {})", resolution["score"])
 }
 
-/// The places of an answer, best first.
+/// The locations in an answer, one line for each, best first.
 fn found(answer: &Value) -> Vec<String> {
     let files = list(answer, "files").into_iter().map(|file| {
         let end = if file["is_directory"] == true { "/" } else { "" };
@@ -125,7 +125,7 @@ fn numbered(number: usize, result: &Value) -> String {
     format!("{number}. {place} {}{name}{step}{via}", text(result, "kind"))
 }
 
-/// Why nothing was found, and what has results instead.
+/// The reason why nothing was found, and the suggested questions and modules.
 fn nothing(answer: &Value) -> Vec<String> {
     let nothing = &answer["nothing_found"];
     let statement = nothing["statement"].as_str().map(|statement| format!("nothing found: {statement}"));
@@ -142,7 +142,7 @@ fn error(answer: &Value) -> Option<String> {
     Some(format!("error {}: {}", text(&answer["error"], "code"), error["message"].as_str().unwrap_or_default()))
 }
 
-/// The paths of the places of an answer, best first, each once.
+/// The paths in an answer, best first, without duplicates.
 pub(super) fn paths(answer: &Value) -> Vec<String> {
     let of_edges = list(answer, "edges").into_iter().map(|edge| edge["node"].clone());
     let of_patterns = list(answer, "patterns").into_iter().flat_map(|pattern| list(&pattern, "members"));

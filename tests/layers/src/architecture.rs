@@ -1,5 +1,5 @@
-//! Checks that the paths in ARCHITECTURE.md exist, that it names every crate, that links between documents
-//! work, that every failure code has a runbook, and that decisions have one form.
+//! Checks that the paths in ARCHITECTURE.md exist, that this document names every crate, that links between
+//! documents work, that every failure code has a runbook, and that all decisions have the same sections.
 
 use std::fs;
 
@@ -9,8 +9,8 @@ use crate::manifests::{read_all, root};
 use crate::plain_english::{Text, texts};
 use crate::prose::Form;
 
-/// Returns the code spans that are relative paths. Such code spans contain a slash, do not begin with one,
-/// and have only letters, digits and `/._-`.
+/// Returns the code spans that are relative paths. Such code spans contain a slash, do not begin with a
+/// slash, and have only letters, digits and `/._-`.
 fn named_paths(text: &str) -> Vec<&str> {
     let spans = text.split('`').skip(1).step_by(2);
     let is_path = |span: &&str| {

@@ -32,7 +32,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("eval", &["crates"]),
 ];
 
-/// Describes every dependency that breaks the layers.
+/// Describes every dependency that violates the layers.
 fn wrong_arrows(manifests: &[Manifest]) -> Vec<String> {
     let mut wrong = Vec::new();
     for manifest in manifests {

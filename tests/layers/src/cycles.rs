@@ -1,8 +1,8 @@
 //! Checks that the dependencies between the files of a crate form no cycle.
 //!
-//! A file depends on another file if a `use` declaration of the first file names an item of the second. The
-//! files of a cycle can only be read together. Declarations of modules, re-exports by a parent, and tests do
-//! not count.
+//! A file depends on another file if a `use` declaration of the first file names an item of the second file.
+//! The files of a cycle can only be understood together. Declarations of modules, re-exports by a parent, and
+//! tests do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -34,7 +34,7 @@ struct Import {
 struct Crate {
     /// The file of each module. The file of an inline module is the file that contains it.
     files: BTreeMap<ModulePath, PathBuf>,
-    /// The names of the items of each module, and all words in calls of macros, which may define items.
+    /// The names of the items of each module, and all words in macro calls, because a macro may define items.
     names: BTreeSet<(ModulePath, String)>,
     imports: Vec<Import>,
 }
@@ -113,8 +113,8 @@ impl Crate {
         self.files.get(&module).map(PathBuf::as_path)
     }
 
-    /// Returns the file that defines the item at the path `rest`, if the module re-exports its first segment
-    /// by name or with `*`.
+    /// Returns the file that defines the item at the path `rest`, if the module re-exports the first segment
+    /// of this path by name or with `*`.
     fn re_exported(&self, module: &ModulePath, segment: &str, rest: &[String], depth: usize) -> Option<&Path> {
         let is_here = |import: &&Import| import.is_re_export && import.module == *module;
         let from = |import: &Import, rest: &[String]| {
@@ -235,7 +235,8 @@ fn names(item: &Item) -> Vec<String> {
         Item::Enum(item) => vec![item.ident.to_string()],
         Item::Fn(item) => vec![item.sig.ident.to_string()],
         Item::Macro(item) if item.ident.is_none() => {
-            // Every second piece is a text between quotes, for example the documentation of an item.
+            // Every second piece is a text between quotes, for example the documentation of an item. These
+            // pieces are skipped.
             let tokens = item.mac.tokens.to_string();
             let code = tokens.split('"').step_by(2);
             let words = code.flat_map(|code| code.split(|letter: char| !letter.is_alphanumeric() && letter != '_'));

@@ -1,7 +1,8 @@
 //! Checks that comments, documents, messages and test names are plain English, as far as a program can.
 //!
-//! Some words and sentence openers hide the subject of a sentence. They are banned, and so are lines with a
-//! comment that have over 110 columns. Code in backticks, code blocks, questions and fixtures are exempt.
+//! Some words and sentence openers hide the subject of a sentence. These words and openers are banned.
+//! Comment lines with more than 110 columns are banned too. Code in backticks, code blocks, questions and
+//! fixtures are exempt.
 
 use std::fs;
 use std::path::Path;

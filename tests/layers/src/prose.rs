@@ -38,7 +38,7 @@ impl Form {
 /// A comment line, or a text between quotes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Piece {
-    /// The number of its first line, from 1.
+    /// The number of its first line. Lines are numbered from 1.
     pub(crate) line: usize,
     pub(crate) text: String,
     pub(crate) is_comment: bool,
@@ -60,11 +60,11 @@ fn comments<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Vec<Piece> {
     lines.map(|(index, text)| Piece { line: index + 1, text: text.to_owned(), is_comment: true }).collect()
 }
 
-/// Removes the lines between fences.
+/// Removes code blocks, including their fences.
 fn without_code_blocks(pieces: Vec<Piece>) -> Vec<Piece> {
     let (mut kept, mut is_code, mut last_line) = (Vec::new(), false, 0);
     for piece in pieces {
-        // A block of code ends with its comment at the latest.
+        // A code block without a closing fence ends at the end of its comment.
         is_code &= piece.is_comment && piece.line <= last_line + 1;
         last_line = piece.line;
         if piece.is_comment && piece.text.trim_start().starts_with("```") {
@@ -76,7 +76,7 @@ fn without_code_blocks(pieces: Vec<Piece>) -> Vec<Piece> {
     kept
 }
 
-/// Returns the comment of a line. A mark between quotes begins no comment.
+/// Returns the comment of a line. A mark between quotes does not begin a comment.
 fn comment<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
     let mut quote = None;
     let mut last = ' ';
@@ -102,7 +102,7 @@ fn python(text: &str) -> Vec<Piece> {
         let mut piece = |text: &str, is_comment| {
             pieces.push(Piece { line: index + 1, text: text.to_owned(), is_comment });
         };
-        // A triple quote between single quotes begins no text.
+        // A triple quote between single quotes does not begin a text.
         let line = line.replace("'\"\"\"'", "");
         let num_marks = line.matches("\"\"\"").count();
         is_description =
@@ -193,8 +193,8 @@ impl Scanner {
         }
     }
 
-    /// Reads a text between quotes. A backslash at the end of a line joins it with the next one. A text that
-    /// contains line breaks without a backslash is data, for example a list of names.
+    /// Reads a text between quotes. A backslash at the end of a line joins this line with the next line. A
+    /// text that contains line breaks without a backslash is data, for example a list of names.
     fn text(&mut self) {
         let (line, mut text, mut is_data) = (self.line, String::new(), false);
         self.next();

@@ -1,4 +1,5 @@
-//! Checks that some words name one type only, so that a reader who meets the word knows what it means.
+//! Checks that each of several words is the name of at most one type, so that a reader knows which type the
+//! word means.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use regex::Regex;
 use crate::plain_english::{Text, texts};
 use crate::prose::Form;
 
-/// Words that named several types before. Each of them now names at most one.
+/// Words that were once names of several types. Each of these words may now be the name of at most one type.
 const WORDS: &[&str] = &["Answer", "Asked", "Outcome", "Place", "Question", "SearchAnswer", "Target"];
 
 /// Returns the types that a source defines. Associated types, which are indented, are left out.

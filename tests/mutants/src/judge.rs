@@ -57,8 +57,8 @@ impl Judge<'_> {
         let mut cargo = Command::new("cargo");
         // With incremental compilation, a small edit compiles within seconds.
         cargo.current_dir(self.tree.root()).env("CARGO_TARGET_DIR", &self.target).env("CARGO_INCREMENTAL", "1");
-        // Selects the same packages and features as `make test`. Another selection would compile libraries
-        // again.
+        // Selects the same packages and features as `make test`. With a different selection, cargo would
+        // compile libraries again.
         cargo.args(["test", "--workspace", "--locked", "--features", "cairn/failpoints,cairn-wiring/failpoints"]);
         cargo.args(["--color", "never", "--test", &test.target(), "--no-run"]);
         cargo
@@ -72,7 +72,7 @@ fn program(output: &str) -> Option<&str> {
 }
 
 impl Verdict {
-    /// Returns `None` if the bug is caught; otherwise the reason why it is not.
+    /// Returns `None` if the bug is caught; otherwise returns the reason why it is not caught.
     pub fn missed(&self, bug: &Bug) -> Option<String> {
         let last = |output: &str| {
             let lines: Vec<&str> = output.lines().collect();

@@ -46,7 +46,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let seconds = prove_green(&judge, &bugs)?;
     println!("| bug | caught by | with the text | seconds |\n|---|---|---|---|");
     let mut missed = Vec::new();
-    // Bugs in the same file are planted one after the other, so that less is compiled.
+    // Bugs in the same file are planted one after the other, so that fewer crates are compiled.
     let mut in_order: Vec<&Bug> = bugs.iter().collect();
     in_order.sort_by_key(|bug| (&bug.edits[0].file, &bug.name));
     for bug in in_order {

@@ -2,7 +2,7 @@
 //!
 //! In the copy, every used test binary gets a unique name: cargo selects binaries of the workspace by name,
 //! and many are called `it`. Selecting binaries by package would build their libraries with other features.
-//! Unchanged files keep their times, so that cargo compiles only changes.
+//! Unchanged files keep their modification times, so that cargo compiles only changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -19,7 +19,7 @@ use crate::convert::{config, filter, points, status, wrong};
 use crate::journal::{Change, Journal};
 use crate::settings;
 
-/// Writes are flushed and indexed after this time without another write.
+/// If no further write arrives within this time, the writes are flushed and indexed.
 const QUIET: Duration = Duration::from_millis(300);
 /// After this time, writes are flushed and indexed even if more writes arrive.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -61,7 +61,7 @@ impl Collection {
         let shard = directory.join("shard");
         std::fs::create_dir_all(&shard).map_err(internal)?;
         let shard = EdgeShard::new(&shard, config).map_err(status)?;
-        // The settings are written last: a folder without them is not a collection.
+        // The settings are written last, because a folder without settings is not treated as a collection.
         settings::write(directory, &settings).map_err(internal)?;
         let (journal, _) = Journal::open(&directory.join("journal")).map_err(internal)?;
         Ok(Self::start(directory, settings, shard, journal))

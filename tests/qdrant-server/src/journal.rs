@@ -1,4 +1,4 @@
-//! A journal of the changes that were answered but may not be in the engine's files yet.
+//! A journal of the changes that were confirmed but may not be in the engine's files yet.
 //!
 //! Version 0.7.2 of the engine does not replay its own log. So the request of each change is appended to the
 //! journal, and is applied again when the collection is opened. The journal is emptied after the engine has

@@ -1,9 +1,9 @@
 //! Cloners. Each cloner takes the lease, reads the source for some time, and begins a run.
 //!
 //! The production `Sync` cannot run here, because it reads trees on threads and sleeps on tokio's clock. So
-//! this file repeats the order of its calls. A cloner takes the lease and checks that the sync is still
-//! requested. The cloner then reads the view and the source, begins the run, answers, and releases the lease.
-//! If a heartbeat gets no answer, the sync ends.
+//! this file makes the same calls in the same order. A cloner takes the lease and checks that the sync is
+//! still requested. The cloner then reads the view and the source, begins the run, answers, and releases the
+//! lease. If a heartbeat gets no answer, the sync ends.
 
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ impl Holder<'_> {
         Ok(())
     }
 
-    /// Takes as long as a large repository may take, and renews the lease meanwhile.
+    /// Sleeps for as long as reading a large repository may take, and renews the lease in the meantime.
     async fn pack(&mut self) -> Result<(), StageError> {
         let schedule = self.world.schedule();
         for _ in 0..schedule.random(6) {

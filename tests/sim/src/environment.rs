@@ -98,7 +98,8 @@ impl Environment {
         answer
     }
 
-    /// Returns the command as the store receives it if the planted bug changes it.
+    /// Returns the command that the store receives. If the planted bug affects the command, this command is
+    /// different.
     fn mutated(&self, command: &Command) -> Command {
         match (self.mutant, command) {
             (Some(Mutant::NoEpochCheck), Command::Begin { repository, beginning, details }) => {
@@ -122,8 +123,8 @@ impl Environment {
         }
     }
 
-    /// The network between an actor and the store of run documents, in either direction. The network may lose
-    /// the message.
+    /// Sends a message between an actor and the store of run documents, in either direction. The network may
+    /// lose the message.
     async fn way(&self, operation: &'static str) -> Result<(), RunDocumentsError> {
         self.schedule.step().await;
         if self.schedule.chance(self.schedule.faults().lost_answers) {

@@ -2,8 +2,8 @@
 //! happen.
 //!
 //! The history receives each applied command with its answer. The history does not use the decisions of the
-//! production code. Instead, it records the sets of parts, the lease numbers and the order of publications
-//! again, in the simplest way.
+//! production code. Instead, it keeps its own record of the sets of parts, the lease epochs and the order of
+//! publications, in the simplest form.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,14 +39,14 @@ struct RunHistory {
 
 #[derive(Default)]
 struct RepositoryHistory {
-    /// The number of the newest lease, followed by the numbers of all leases.
+    /// The epoch of the newest lease. The next field contains the epochs of all leases.
     epoch: u64,
     epochs: BTreeSet<u64>,
     /// The time when the source was read for the newest run, or for the newest sync that needed no run.
     read_at_ms: i64,
     /// Whether the request was cancelled and no later request exists.
     is_cancelled: bool,
-    /// The time of the latest request with each request number.
+    /// For each request number, the time of the latest request with this number.
     asked_at_ms: BTreeMap<u64, i64>,
     /// For each seq, the published generation and the number of changes at that time. The generation is None
     /// after a deletion.
@@ -92,7 +92,8 @@ impl History {
         self.repositories.get(&repository)?.visible.last()?.1
     }
 
-    /// The generation that a view of this seq shows, if the view was taken when there were `after` changes.
+    /// The generation that a view of this seq shows. `after` is the number of changes when the view was
+    /// taken.
     pub fn published_at(&self, repository: RepositoryId, seq: PublishedSeq, after: u64) -> Option<GenerationId> {
         let history = self.repositories.get(&repository)?;
         let deleted = |(at, generation, change): &(PublishedSeq, Option<GenerationId>, u64)| {

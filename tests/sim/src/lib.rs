@@ -9,8 +9,7 @@
 //! The production code makes the decisions: `Command::apply` behind `cairn_metastore::Metastore`,
 //! `Registry::view`, `View::sees`, `Staging::may_retire`, `Sweep::generations`, `while_active`, `settlement`,
 //! `Limiter`. The simulation cannot drive the production runner and sync, because they wait on tokio's clock.
-//! Therefore `worker` and `cloner` repeat the order of the calls that the runner and the sync make, and
-//! nothing else.
+//! Therefore `worker` and `cloner` only make the same calls in the same order as the runner and the sync.
 //!
 //! `history` contains the invariants and uses none of the production code. The invariants are checked after
 //! every command and write, by slow readers, and at the end. A `Mutant` is a planted bug that at least one

@@ -14,7 +14,7 @@ use crate::schedule::{START_MS, Schedule};
 
 const WINDOW_MS: i64 = 60_000;
 const LASTS_MS: i64 = 12 * WINDOW_MS;
-/// The minimum usage of the tighter limit while work is always waiting.
+/// The percentage of the stricter limit that must be used while work is always waiting.
 const LEAST_USED_PERCENT: u64 = 85;
 
 struct Key {
@@ -109,7 +109,7 @@ impl Key {
         let counted_after_ms = self.schedule.random(length_ms + 1);
         self.schedule.sleep(counted_after_ms).await;
         let is_owner = self.with(|state| state.owner == owner);
-        // If the owner died before this moment, the provider does not count its call.
+        // If the owner has changed by this time, the provider does not count the call.
         if is_owner {
             let at_ms = self.schedule.now();
             self.with(|state| state.seen.push((at_ms, tokens)));

@@ -1,8 +1,9 @@
 //! The rows of a store of records with intervals. This module is the simplest implementation that satisfies
 //! the contract of staging, reading and sweeping.
 //!
-//! This store represents Qdrant and Neo4j. The conformance suites check that their adapters satisfy the same
-//! contract: staging only inserts, retiring uses `Staging::may_retire`, and reading uses `View::sees`.
+//! This store represents Qdrant and Neo4j. The conformance suites check that the adapters of both databases
+//! satisfy the same contract: staging only inserts, retiring uses `Staging::may_retire`, and reading uses
+//! `View::sees`.
 
 use std::collections::BTreeMap;
 

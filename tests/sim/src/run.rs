@@ -78,7 +78,7 @@ impl Run {
         }
     }
 
-    /// Ends all faults. From now on, the effects of earlier faults must disappear.
+    /// Ends all faults. After that, the effects of earlier faults must disappear.
     fn heal(&self) {
         let schedule = self.0.schedule();
         schedule.trace(|| "healed".to_owned());

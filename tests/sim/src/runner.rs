@@ -1,4 +1,4 @@
-//! Repeats the order in which the runner handles a delivery: work, then answer.
+//! Handles a delivery in the same order as the production runner: first the work, then the answer.
 //!
 //! The production function `settlement` decides how a failed job is settled.
 

@@ -82,7 +82,7 @@ impl Schedule {
         self.lock().now_ms
     }
 
-    /// A random number from 0 to `below`, exclusive (SplitMix64).
+    /// A random number that is less than `below` (SplitMix64).
     pub fn random(&self, below: u64) -> u64 {
         let mut state = self.lock();
         state.random = state.random.wrapping_add(0x9e37_79b9_7f4a_7c15);

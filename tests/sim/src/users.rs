@@ -9,9 +9,9 @@ use cairn_ports::{Catalogue, Ledger, LedgerRead, Requests};
 use crate::world::World;
 
 const FILES: u64 = 6;
-/// The maximum time between sending a command and its arrival. The sender sets the time of a command, and the
-/// grace period exceeds the lifetime of a cursor by only this time. If a command arrived later, cursors would
-/// expire too early.
+/// The maximum time between sending a command and its arrival. A command contains the time at which it was
+/// sent. The grace period is longer than the lifetime of a cursor, but only by this maximum time. So if a
+/// command arrived later, cursors would expire too early.
 const LONGEST_REQUEST_MS: i64 = 300_000;
 
 pub fn start(world: &Arc<World>) {

@@ -1,9 +1,9 @@
 //! Workers that process parts.
 //!
-//! The production runner waits on tokio's clock, so this file repeats the order of its steps. A worker checks
-//! that the run is active, works while it is active, ends the part, publishes the next parts, and answers.
-//! The worker may end or stop between any two of these steps. Writes that a worker has already sent still
-//! arrive at a store. After its deadline, a worker sends no more writes.
+//! The production runner waits on tokio's clock, so this file executes the same steps in the same order. A
+//! worker checks that the run is active, works while it is active, ends the part, publishes the next parts,
+//! and answers. The worker may end or stop between any two of these steps. Writes that a worker has already
+//! sent still arrive at a store. After its deadline, a worker sends no more writes.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -16,7 +16,8 @@ use crate::mutants::Mutant;
 use crate::schedule::{Schedule, Task};
 use crate::source::{Content, Manifest};
 
-/// A handler of deliveries. The broker calls it through the world, because the handler itself publishes jobs.
+/// A handler of deliveries. The broker calls the handler through the world, because the handler itself
+/// publishes jobs.
 pub type Runner = fn(Arc<World>, Delivery) -> Pin<Box<dyn Future<Output = Settlement> + Send>>;
 
 pub struct World {
@@ -26,7 +27,7 @@ pub struct World {
     pub names: Vec<RepositoryName>,
     sources: Mutex<BTreeMap<RepositoryId, Content>>,
     manifests: Mutex<BTreeMap<String, Manifest>>,
-    /// The number of messages without an answer.
+    /// The number of jobs that were sent but not answered yet.
     pub num_jobs: AtomicUsize,
     pub num_answers: AtomicUsize,
     pub is_healed: AtomicBool,

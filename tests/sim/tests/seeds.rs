@@ -1,4 +1,4 @@
-//! Checks that some hundred seeds show no violation, and that every planted bug is revealed.
+//! Checks that several hundred seeds show no violation, and that every planted bug is revealed.
 
 use cairn_sim::{Mutant, first_violation, run};
 

@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// A batch that is too large is halved until each batch contains one text. A single text that is too long is
-/// shortened at most this many times.
+/// A batch that is too large is halved repeatedly, at most until each batch contains one text. A single text
+/// that is too long is shortened at most this many times.
 pub const MAX_CUTS: u32 = 8;
 
 /// Limits of one call.
@@ -15,7 +15,7 @@ pub struct BatchLimits {
     pub tokens: u64,
 }
 
-/// Returns consecutive batches, each filled up to the limits. A text that exceeds the limits alone becomes a
+/// Returns consecutive batches, each filled up to the limits. A single text that exceeds the limits becomes a
 /// separate batch.
 pub fn batches(tokens: &[u64], limits: BatchLimits) -> Vec<Range<usize>> {
     let mut batches = Vec::new();
@@ -62,7 +62,7 @@ const PER_TEXT: u64 = 3;
 /// A batch with fewer bytes is not representative, so its token count is ignored.
 const MIN_BYTES: u64 = 2048;
 const NUM_RECENT: usize = 64;
-/// The estimate is this percentage of the maximum of the recent batches.
+/// The estimate is this percentage of the highest token rate in the recent batches.
 const MARGIN_PERCENT: u64 = 110;
 
 impl Default for TokenEstimator {

@@ -60,12 +60,12 @@ pub(crate) struct Timeouts {
 
 impl ReqwestTransport {
     pub(crate) fn new(url: Url, key: Option<&Secret>, timeouts: Timeouts) -> Result<Self, reqwest::Error> {
-        // Only the first installed cryptography provider in the process has an effect. Any such provider
-        // works, but without one the builder panics.
+        // Only the first installed cryptography provider in the process has an effect. Any cryptography
+        // provider works, but the builder panics if none is installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        // The result is always `Ok`, because the validation checked that the key is valid in a header.
+        // The result is always `Ok`, because the key was already checked to be valid in a header.
         if let Some(mut value) = key.and_then(|key| HeaderValue::try_from(format!("Bearer {}", key.expose())).ok()) {
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);

@@ -1,9 +1,9 @@
-//! Computes the object id that git gives to a content.
+//! Computes the object id that git assigns to the content of a file.
 
 use cairn_domain::BlobId;
 use sha1::{Digest, Sha1};
 
-/// The id that git gives to a blob with these bytes.
+/// The id that git assigns to a blob with these bytes.
 pub fn blob_id(bytes: &[u8]) -> BlobId {
     let mut hasher = Sha1::new();
     hasher.update(format!("blob {}\0", bytes.len()));

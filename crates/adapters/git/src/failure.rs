@@ -1,4 +1,5 @@
-//! Creates the errors of this adapter, and maps errors of libgit2 and of the file system to them.
+//! Creates the errors of this adapter, including those whose cause is an error of libgit2 or of the file
+//! system.
 
 use std::io;
 

@@ -8,7 +8,7 @@
 //!
 //! All paths are followed together, newest commit first. The paths of a saved history are followed in the
 //! same way from the earlier head. If both lines of a path reach the same commit, the lines are identical
-//! after this commit, so the saved result is the result of the path. After a commit, a merge or a change of
+//! after this commit, so the saved result of the path is reused. After a commit, a merge or a change of
 //! branch, the walk visits only commits that are reachable from exactly one of the two heads.
 
 mod commits;

@@ -35,12 +35,13 @@ impl<'l> Counter<'l> {
         self.limit.check(self.listed)
     }
 
-    /// Checks a number of paths against the adapter's limit alone. The source has at least `num_paths` paths.
+    /// Checks a number of paths against the limit of the adapter, but not against the limit of the caller.
+    /// The source has at least `num_paths` paths.
     pub(crate) fn check_entries(&self, num_paths: u64) -> Result<(), SourceError> {
         self.check("paths", num_paths)
     }
 
-    /// Checks a number of directories against the same limit, because the walk visits each directory.
+    /// Checks a number of directories against the limit for paths, because the walk visits each directory.
     pub(crate) fn check_directories(&self, num_directories: u64) -> Result<(), SourceError> {
         self.check("directories", num_directories)
     }
@@ -62,13 +63,14 @@ pub(crate) struct Excess {
     pub(crate) why: String,
 }
 
-/// The digest in the path of an `Excess`, with its separator.
+/// The length of the digest in the path of an `Excess`, including the separator.
 const DIGEST_BYTES: usize = 17;
 
 /// Checks a path and the directories above it. `None` if all of them are within the limits.
 ///
-/// A directory that is too deep is listed at its path. A path that is too long is listed at its beginning
-/// with a digest. So each listed path has a limited length, and two long paths are two entries.
+/// A directory that is too deep is listed under its own path. A path that is too long is listed under its
+/// first bytes, followed by a digest of the path. So each listed path has a limited length, and two different
+/// long paths become two different entries.
 pub(crate) fn excess_of(path: &[u8], is_directory: bool, limits: &Limits) -> Option<Excess> {
     let Limits { max_depth, max_path_bytes, .. } = *limits;
     if path.len() <= max_path_bytes && path.len() < max_depth {

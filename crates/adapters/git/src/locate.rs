@@ -12,8 +12,9 @@ use crate::settings::{RemotePolicy, SshSettings};
 
 /// Decides whether `text` is a URL, or a path to a working tree, a bare repository or a plain directory.
 ///
-/// Only the top directory of a working tree is a working tree; a directory inside it is a plain directory.
-/// The error is `Invalid` for a URL that the policy refuses, and `NotFound` or `Forbidden` for a path.
+/// Only the top directory of a working tree is located as a working tree; a directory inside it is located as
+/// a plain directory. The error is `Invalid` for a URL that the policy refuses, and `NotFound` or `Forbidden`
+/// for a path.
 pub fn locate(text: &str, policy: &RemotePolicy) -> Result<Source, SourceError> {
     if RemoteUrl::looks_like_one(text) && !Path::new(text).exists() {
         // The error does not contain the text, because the text may contain a credential.
@@ -36,7 +37,7 @@ pub fn locate(text: &str, policy: &RemotePolicy) -> Result<Source, SourceError> 
         return Ok(Source::WorkTree { path: path_text });
     }
     match OpenRepository::open(&path) {
-        // A path to a `.git` directory means its repository without the files of the working tree.
+        // A path to a `.git` directory refers to its repository without the files of the working tree.
         Ok(_) => Ok(Source::Bare { path: path_text }),
         Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(Source::Directory { path: path_text }),
         Err(error) => Err(from_git("locate", text, &error)),
@@ -83,7 +84,7 @@ fn name_of_url(text: &str) -> Option<String> {
 }
 
 /// Removes the text up to the last `@`, even if an unescaped password contains a slash. An `@` is kept only
-/// if it begins a part of a path (`/@scope/name`) and no password can precede it.
+/// if it is the first character of a path segment (`/@scope/name`) and no password can precede it.
 fn without_credentials(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
@@ -108,7 +109,7 @@ fn name_of_folder(path: &str) -> Option<String> {
     Some(clean(name.strip_suffix(".git").filter(|stem| !stem.is_empty()).unwrap_or(name)))
 }
 
-/// Replaces each character that settings do not accept in a name with `-`.
+/// In a name, replaces each character that settings do not accept with `-`.
 fn clean(name: &str) -> String {
     let fits = |character: char| character.is_alphanumeric() || "._-+/@~".contains(character);
     let name: String = name.chars().map(|character| if fits(character) { character } else { '-' }).take(200).collect();

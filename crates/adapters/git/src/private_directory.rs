@@ -24,7 +24,7 @@ pub enum NotPrivate {
     )]
     ForeignOwner { path: PathBuf, owner: u32, user: u32 },
     #[error(
-        "every user may replace `{}`, because its parent `{}` is writable for all and has no sticky bit; \
+        "every user may replace `{}`, because its parent `{}` is writable for all users and has no sticky bit; \
          protect the parent (`chmod o-w`), or configure another directory",
         .path.display(), .parent.display()
     )]
@@ -48,13 +48,13 @@ fn create_for(path: &Path, user: u32) -> Result<(), NotPrivate> {
     if !path.exists() {
         DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
     }
-    // The owner of a link can change its target, so the owner of the link is checked as well.
+    // The owner of a link can change its target, so this owner is checked too.
     check_owner(path, &fs::symlink_metadata(path).map_err(failed)?, user)?;
     let metadata = fs::metadata(path).map_err(failed)?;
     if !metadata.is_dir() {
         return Err(NotPrivate::NotADirectory(path.to_owned()));
     }
-    // The target of a link may have other parents, so these are checked too.
+    // The target of a link may have different parents, so these are checked too.
     check_parents(path, &path.canonicalize().map_err(failed)?)?;
     check_owner(path, &metadata, user)?;
     if metadata.mode() & 0o077 != 0 {

@@ -1,4 +1,4 @@
-//! Opens files that are expected to be regular. The open of a pipe would otherwise wait for a writer.
+//! Opens files that are expected to be regular. Otherwise, opening a pipe would wait for a writer.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};

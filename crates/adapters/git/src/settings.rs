@@ -8,7 +8,7 @@ use std::time::Duration;
 use cairn_config::Sources;
 use cairn_domain::{EntryKind, RepoPath, Tenant};
 
-/// A `.cairn.yaml` or `.cairnignore` of a tree on disk, from which the reading plan is made.
+/// A `.cairn.yaml` or `.cairnignore` of a tree on disk, from which the reading plan is built.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SettingsFile {
     pub path: RepoPath,
@@ -36,12 +36,13 @@ pub struct GitSettings {
     pub reading_plan: Option<Arc<ReadingPlan>>,
 }
 
-/// The policy for remotes: which may be reached, and how. The default allows only https to public addresses.
+/// The policy for remotes: which remotes may be reached, and how. The default allows only https to public
+/// addresses.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RemotePolicy {
     pub allow_http: bool,
     pub allow_file: bool,
-    /// Allows URLs that lead to loopback, private and link-local addresses.
+    /// Allows URLs whose host has a loopback, private or link-local address.
     pub allow_private_addresses: bool,
     /// If `None`, ssh is not available.
     pub ssh: Option<SshSettings>,
@@ -50,7 +51,7 @@ pub struct RemotePolicy {
     pub token_variables: BTreeMap<String, String>,
 }
 
-/// The settings with which ssh authenticates both sides.
+/// The settings with which ssh authenticates the server and the client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SshSettings {
     /// The file of the trusted host keys. No other host key is trusted.
@@ -70,8 +71,8 @@ impl SshSettings {
 /// Limits that no source can exceed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Maximum wall time to read a remote once: to wait for another fetch of the same remote, to read the
-    /// head, and to fetch.
+    /// Maximum wall time for one read of a remote: the wait for another fetch of the same remote, the request
+    /// for the head, and the fetch.
     pub fetch_timeout: Duration,
     /// Maximum size of a clone on disk.
     pub max_fetch_bytes: u64,

@@ -16,11 +16,13 @@ use crate::settings::Limits;
 pub struct TreeSize {
     pub num_files: u64,
     pub size_bytes: u64,
-    /// False if counting ended above a limit. The tree then has more files, or is larger.
+    /// False if counting ended because a limit was exceeded. The tree then has more files than counted, or is
+    /// larger.
     pub is_complete: bool,
 }
 
-/// The root of the working tree that contains this directory. `None` if the directory is in no working tree.
+/// The root of the working tree that contains this directory. `None` if the directory is not in a working
+/// tree.
 pub fn work_tree_root(directory: &Path) -> Option<PathBuf> {
     let root = directory.ancestors().find(|directory| has_git(directory))?;
     // An index run lists the tree even if its repository cannot be opened.
@@ -28,9 +30,9 @@ pub fn work_tree_root(directory: &Path) -> Option<PathBuf> {
     is_tree.then(|| root.to_owned())
 }
 
-/// Counts the files of a working tree or a plain directory. Counting ends when it exceeds a maximum, so its
-/// cost is limited. None for other sources. Files that cannot be listed are not counted; an index run reports
-/// them.
+/// Counts the files of a working tree or a plain directory. Counting ends when a maximum is exceeded, so its
+/// cost is limited. Returns `None` for other sources. Files that cannot be listed are not counted; an index
+/// run reports them.
 pub fn tree_size(source: &Source, limits: &Limits, max_files: u64, max_bytes: u64) -> Option<TreeSize> {
     let seen = Arc::new(Mutex::new(ListedSoFar::default()));
     let counted = Arc::clone(&seen);
@@ -39,7 +41,7 @@ pub fn tree_size(source: &Source, limits: &Limits, max_files: u64, max_bytes: u6
         let is_within = listed.num_paths <= max_files && listed.size_bytes <= max_bytes;
         if is_within { Ok(()) } else { Err(SourceError::new(ErrorKind::TooLarge, "count", "tree")) }
     });
-    // An error other than the limit is not returned: the run fails with the same error and reports it.
+    // An error other than the limit is ignored here: the index run fails with the same error and reports it.
     let _ = match source {
         Source::WorkTree { path } => count_work_tree(path, &limit, limits),
         Source::Directory { path } => count_directory(path, &limit, limits),

@@ -1,5 +1,5 @@
-//! Sends one GET request within its limits, repeats it after a transient failure, and waits when the service
-//! requests a wait.
+//! Sends one GET request within its limits, repeats the request after a transient failure, and waits when the
+//! service requests a wait.
 
 use std::error::Error;
 use std::time::{Duration, SystemTime};
@@ -40,8 +40,8 @@ impl ServiceClient {
         token: Option<Secret>,
         sources: &Sources,
     ) -> Result<Self, reqwest::Error> {
-        // A process uses only the first cryptography provider that is installed. Any such provider is
-        // sufficient, but without one the builder panics.
+        // A process uses only the first cryptography provider that is installed. Any cryptography provider
+        // works, but the builder panics if none is installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Client::builder()
             .default_headers(headers(config.kind, token.as_ref()))
@@ -133,8 +133,7 @@ fn headers(kind: ServiceKind, token: Option<&Secret>) -> HeaderMap {
         headers.insert("x-github-api-version", HeaderValue::from_static("2022-11-28"));
     }
     let scheme = if kind == ServiceKind::Gitea { "token" } else { "Bearer" };
-    // The result is always `Ok`, because the constructor of secrets has checked that they are usable in a
-    // header.
+    // The result is always `Ok`, because a secret is checked to be valid in a header when it is created.
     if let Some(mut value) = token.and_then(|token| HeaderValue::try_from(format!("{scheme} {}", token.expose())).ok())
     {
         value.set_sensitive(true);

@@ -21,14 +21,14 @@ pub enum ServiceKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Owner {
-    /// An organisation. At GitLab this is a group together with all groups below it.
+    /// An organisation. At GitLab, this is a group together with all its subgroups.
     #[default]
     #[serde(alias = "group")]
     Organisation,
     User,
 }
 
-/// The address of a repository that is used to clone it.
+/// The kind of address that is used to clone a repository.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CloneOver {
@@ -96,8 +96,8 @@ mod default {
     }
 }
 
-/// All faults of settings that cannot be used. The messages contain no URL, because a URL may contain a
-/// credential by mistake.
+/// All faults of invalid settings. The messages contain no URL, because a URL may contain a credential by
+/// mistake.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("invalid settings of the hosting service: {}", faults.join("; "))]
 pub struct InvalidConfig {
@@ -206,8 +206,8 @@ impl HostingConfig {
     pub(crate) fn clone_host(&self) -> String {
         let host = self.base().and_then(|url| url.host_str().map(ToOwned::to_owned)).unwrap_or_default();
         let host = self.clone_host.clone().unwrap_or(host).to_ascii_lowercase();
-        // GitHub's API has a different host than its repositories. With the other services, both have the
-        // same host.
+        // GitHub's API and its repositories have different hosts. At the other services, both have the same
+        // host.
         if host == "api.github.com" { "github.com".to_owned() } else { host }
     }
 

@@ -3,8 +3,8 @@
 use cairn_config::Secret;
 use cairn_redaction::Untrusted;
 
-/// Makes text of the service safe to use. A service may repeat our token in its text, so the token is removed
-/// first.
+/// Makes text from the service safe to use. A service may repeat the adapter's token in its text, so the
+/// token is removed first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ForeignText {
     token: Option<Secret>,
@@ -23,8 +23,8 @@ impl ForeignText {
         }
     }
 
-    /// Returns the text as a value of a record: cleaned in the same way, but without the marks of a
-    /// quotation. `None` if the text is empty.
+    /// Returns the text as a value of a record: cleaned in the same way, but not marked as a quotation.
+    /// `None` if the text is empty.
     pub(crate) fn value(&self, text: &str) -> Option<String> {
         let text = self.quoted(text.trim());
         Some(text.as_str().trim().to_owned()).filter(|text| !text.is_empty())

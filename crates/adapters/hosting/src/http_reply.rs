@@ -25,7 +25,8 @@ impl HttpReply {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Returns the kind of error that an unsuccessful status means, and a sentence about it.
+    /// Returns the kind of error that an unsuccessful status represents, and a sentence that describes the
+    /// error.
     pub(crate) fn refusal(&self, foreign: &ForeignText) -> (ErrorKind, String) {
         let (kind, meaning) = match self.status {
             300..=399 => (

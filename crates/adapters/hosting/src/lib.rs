@@ -13,7 +13,7 @@
 //! - The adapter respects the waiting times that the service requests. The adapter sleeps during a short
 //!   wait, and returns a long wait as `Throttled`.
 //! - No URL, error, log or `Debug` output contains a token.
-//! - Text of the service is redacted and limited in length before it becomes part of a message or a record.
+//! - Text from the service is redacted and limited in length before it becomes part of a message or a record.
 
 mod client;
 mod config;

@@ -12,7 +12,7 @@ pub(crate) const MAX_ENTRIES: usize = 1_000;
 
 pub(crate) struct Page<'a> {
     pub entries: Vec<&'a RawValue>,
-    /// True if the page has more than [`MAX_ENTRIES`].
+    /// True if the page has more than [`MAX_ENTRIES`] entries.
     pub has_more: bool,
 }
 

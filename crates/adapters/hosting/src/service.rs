@@ -15,8 +15,8 @@ use crate::page::{MAX_ENTRIES, Page};
 use crate::shape::Reading;
 use crate::wait::wait_of;
 
-/// The smallest expected page size. The page limit is derived from it, so a listing with smaller pages may
-/// have too many pages and fail.
+/// The smallest expected page size. The maximum number of pages is derived from this size. So if a service
+/// sends smaller pages, a long listing may exceed the maximum and fail.
 const FEWEST_PER_PAGE: usize = 10;
 /// Number of unusable entries whose reasons are stored. Further entries are reported with a general reason,
 /// and with their id if they have one.

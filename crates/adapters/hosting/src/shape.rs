@@ -128,7 +128,7 @@ impl Reading {
         if !names_host(&clone_url, &self.clone_host) {
             let path = foreign.quoted(&entry.path);
             let host = &self.clone_host;
-            return Err(refused(format!("{path} would be cloned from another host than `{host}`; check `clone_host`")));
+            return Err(refused(format!("{path} would be cloned from a host other than `{host}`; check `clone_host`")));
         }
         let topic = |topic: &String| Some(foreign.value(topic)?.chars().take(MAX_TOPIC_CHARACTERS).collect());
         Ok(HostedRepository {
@@ -225,9 +225,9 @@ fn one_line(text: &str) -> String {
     shown.take(MAX_REFERENCE_CHARACTERS).collect::<String>().trim().to_owned()
 }
 
-/// Returns the name within the owner, such as `tools/ci` for `acme/tools/ci` within `acme`. The service may
-/// write the owner with different upper and lower case. The error completes a sentence that begins with the
-/// path.
+/// Returns the name relative to the owner: `tools/ci` for the path `acme/tools/ci` and the owner `acme`.
+/// Upper and lower case in the name of the owner may differ between the settings and the reply. The error
+/// completes a sentence that begins with the path.
 fn name_within(owner: &str, path: &str) -> Result<String, String> {
     if path.len() > MAX_NAME_BYTES {
         return Err(format!("is longer than {MAX_NAME_BYTES} bytes"));

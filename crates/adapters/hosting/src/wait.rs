@@ -11,8 +11,9 @@ const FIRST_TIME: u64 = 1_000_000_000;
 
 /// Returns the wait before any further request. `None` if no wait is needed.
 ///
-/// Services refuse a request above a limit with status 429 or 403. GitHub mentions its secondary limit only
-/// in the message. If the request used up a limit, the wait applies even if the reply is successful.
+/// If a request exceeds a limit, services refuse it with status 429 or 403. GitHub mentions its secondary
+/// limit only in the message. If the request used up a limit, the wait applies even if the reply is
+/// successful.
 pub(crate) fn wait_of(reply: &HttpReply, now: SystemTime) -> Option<Duration> {
     let now = reply.header("date").and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or(now);
     let retry_after = reply.header("retry-after").and_then(|value| retry_after(value, now));

@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use cairn_name_match::{MemoryTable, NearIndex, WantedName, folded, near_names};
 
-/// A generator of pseudo-random numbers (xorshift). With it, every run asks for the same names.
+/// A generator of pseudo-random numbers (xorshift). With this generator, every run asks for the same names.
 struct Random(u64);
 
 impl Random {

@@ -73,7 +73,7 @@ pub(crate) const IS_TEST: u8 = 4;
 pub(crate) struct SymbolPosition {
     pub(crate) first_line: u32,
     pub(crate) last_line: u32,
-    /// Number of the chunk's key, counted from 1, or [`NO_CHUNK`].
+    /// One-based number of the chunk's key, or [`NO_CHUNK`].
     pub(crate) chunk: u32,
 }
 

@@ -23,7 +23,8 @@ use crate::layer::Layer;
 use crate::names::{RepositoryNames, RequestedName};
 use crate::near::keep_nearest;
 
-/// Number of repositories that are searched at the same time, because each read waits for the blob store.
+/// Number of repositories that are searched concurrently. Concurrency saves time, because each read waits for
+/// the blob store.
 const READS_AT_ONCE: usize = 16;
 const PAGE_SYMBOLS: usize = 4_096;
 

@@ -1,5 +1,5 @@
-//! Finds symbols and files by their exact name, by the name in another style, by prefix, by part and by
-//! similarity.
+//! Finds symbols and files by their exact name, by the name in a different naming style, by prefix, by a part
+//! of the name, and by similarity.
 //!
 //! The changes of a generation are stored as one artifact (a *layer*) in the blob store. The names of a
 //! repository are the entries of its layers that are visible in a view. A generation writes the names of a

@@ -6,10 +6,11 @@
 //! at most one group of layers (`TIERS`), and the next call continues.
 //!
 //! A generation is *settled* if no view in use is older. The sweep reports each settled generation once. A
-//! mark records this, until the layers of the generation are merged. The newest mark is kept: a merged layer
-//! contains only published generations, so those that are not newer than a settled generation are settled.
-//! Names of a path are removed if a settled generation ends them, or if a published generation ends them and
-//! none of the views in use sees them.
+//! mark records that the generation is settled, until the layers of the generation are merged. Only the
+//! newest mark is kept, because it is enough: a merged layer contains only published generations, and every
+//! published generation that is not newer than a settled generation is settled too. Names of a path are
+//! removed if a settled generation ends them, or if a published generation ends them and none of the views in
+//! use sees them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,7 +26,7 @@ use crate::format::DamagedLayer;
 use crate::index::NameIndex;
 use crate::layer::{Layer, contents};
 
-/// The rows are paths and symbols.
+/// The rows that the limits count are paths and symbols.
 const TIERS: Tiers = Tiers { step_rows: 32_768, dead_part: 4 };
 
 type Named = Vec<NamedLayer<Layer>>;
@@ -96,7 +97,7 @@ impl NameIndex {
         let left: Settled =
             layers.iter().map(|(key, _)| key).filter(is_left).filter_map(|key| keys::generation_of(key)).collect();
         let of_staged: Settled = stored.keys.iter().filter_map(|key| keys::generation_of(key)).collect();
-        // Without layers, there is nothing for which a mark is needed.
+        // If there are no layers, no mark is needed.
         let newest = marked.last().filter(|_| !layers.is_empty());
         let is_new = |generation: &&GenerationId| !stored.marked.contains(generation);
         self.store.mark(repository, marked.intersection(&left).chain(newest).filter(is_new)).await?;
@@ -112,8 +113,8 @@ impl NameIndex {
         Ok(Some(num_removed))
     }
 
-    /// Writes a layer that replaces others. `newest` is the newest generation that was ever in these layers.
-    /// The new layer may contain no names of it.
+    /// Writes a layer that replaces other layers. `newest` is the newest generation of which these layers
+    /// ever contained names. The new layer may contain no names of this generation.
     async fn write_merged(&self, contents: &LayerContents, newest: GenerationId) -> Result<String, NamesError> {
         self.write(contents, |bytes| keys::merged(Layer::FOLDER, contents.repository, Some(newest), bytes)).await
     }
@@ -136,7 +137,8 @@ impl NameIndex {
                 .map_err(|damage| damaged::<Layer>(damage, key))?;
             contents.tenant = tenant.clone();
             contents.ended.retain(|(_, generation)| *generation >= before);
-            // The new layer must list all replaced layers that still exist, so that they stay replaced.
+            // The new layer must list all replaced layers that still exist, so that readers continue to
+            // ignore them.
             contents.replaces = vec![key.to_owned()];
             contents.replaces.extend(layer.header.replaces.iter().cloned());
             self.write_merged(&contents, newest_of(&[(key.to_owned(), Arc::clone(&layer))])).await?;
@@ -158,7 +160,7 @@ fn damaged_index(damage: DamagedLayer, repository: RepositoryId) -> NamesError {
     damaged::<Layer>(damage, &keys::prefix(Layer::FOLDER, repository))
 }
 
-/// The newest generation that was ever in the layers.
+/// The newest generation of which the layers ever contained names, even if these names were removed later.
 fn newest_of(layers: &[NamedLayer<Layer>]) -> GenerationId {
     let of_layer = layers.iter().flat_map(|(_, layer)| layer.generations().collect::<Vec<_>>());
     let of_keys = layers.iter().filter_map(|(key, _)| keys::newest_of_merged(key));

@@ -14,7 +14,8 @@ use crate::layer::Layer;
 /// For a longer folded name, no automaton is built; it is compared with each name instead. Building the
 /// automaton of a long name takes longer, and few requested names are so long.
 const MAX_AUTOMATON_CHARACTERS: usize = 12;
-/// The maximum score of a similar name. This maximum is below the score of the same name in another style.
+/// The maximum score of a similar name. This maximum is below the score of the same name in a different
+/// style.
 const MAX_FUZZY_PERCENT: u32 = 94;
 
 /// The layers of a repository, except replaced layers.
@@ -93,15 +94,15 @@ impl RepositoryNames {
     }
 }
 
-/// A requested name. `Parser.parse_file` requests a symbol `parse_file` inside a symbol whose qualified name
-/// ends with the part `Parser`.
+/// A requested name. `Parser.parse_file` requests a symbol `parse_file` that is inside a symbol whose
+/// qualified name ends with the part `Parser`.
 pub(crate) struct RequestedName {
     /// The whole name, with its parts joined by `.` for all languages.
     whole: String,
     last: String,
     folded: String,
-    /// The same as `folded`, but without spaces. A phrase such as `get user` requests `getUser` in another
-    /// style.
+    /// The same as `folded`, but without spaces. The phrase `get user`, for example, requests the name
+    /// `getUser` in a different style.
     joined: String,
     ways: Vec<NameMatch>,
     /// Finds names that are similar to the folded name. `None` if the name is too long. The automaton is

@@ -10,7 +10,7 @@ use crate::format::DamagedLayer;
 use crate::layer::Layer;
 use crate::names::RepositoryNames;
 
-/// Maximum score of a near name. The same name in another style has a higher score.
+/// Maximum score of a near name. The same name in a different style has a higher score.
 const MAX_SCORE: u32 = 940;
 /// Number of near names in each layer whose owners are compared with the requested owner.
 const NAMES_WITH_OWNERS: usize = 40;

@@ -19,8 +19,8 @@ pub struct Neo4jConfig {
     pub user: String,
     #[serde(default)]
     pub password: SecretString,
-    /// Separates several installations in one database. The namespace becomes the suffix of every label.
-    /// Allowed are letters, digits and `_`.
+    /// Separates several installations in one database. The namespace becomes the suffix of every label. The
+    /// namespace may contain letters, digits and `_`.
     #[serde(default)]
     pub namespace: String,
     #[serde(default = "default_max_connections")]
@@ -64,8 +64,8 @@ impl fmt::Display for InvalidNeo4jConfig {
 impl std::error::Error for InvalidNeo4jConfig {}
 
 impl Neo4jConfig {
-    /// Returns a config with the defaults for all other settings. If the URL contains user and password, they
-    /// are moved to the settings `user` and `password`.
+    /// Returns a config with the defaults for all other settings. If the URL contains a user and a password,
+    /// they are moved to the settings `user` and `password`.
     pub fn new(url: &str) -> Self {
         let mut address = Url::parse(url);
         let (mut user, mut password) = (default_user(), SecretString::default());
@@ -124,7 +124,7 @@ fn url_faults(text: &str) -> Vec<String> {
         ),
         // The message does not contain the scheme. In a URL without `//`, the scheme may be a user or a
         // password.
-        _ => faults.push("`url` has another scheme than bolt: set bolt://HOST:7687".to_owned()),
+        _ => faults.push("`url` must have the scheme bolt: set bolt://HOST:7687".to_owned()),
     }
     if url.host_str().is_none_or(str::is_empty) {
         faults.push("`url` has no host: set bolt://HOST:7687".to_owned());

@@ -21,7 +21,7 @@ pub enum ConnectError {
     Client(#[source] neo4rs::Error),
 }
 
-/// A pool of connections to the server. Cloning it is cheap.
+/// A pool of connections to the server. Cloning the pool is cheap.
 #[derive(Clone)]
 pub struct Neo4j {
     pub(crate) graph: Graph,

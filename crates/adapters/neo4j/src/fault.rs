@@ -5,12 +5,12 @@ use std::io;
 use cairn_ports::{Cause, ErrorKind, PortError};
 use cairn_runs::Refusal;
 
-/// A failure that is not yet an error of a port. Operation and key are added where a method of the port
-/// returns, because they are not known before.
+/// A failure that is not yet an error of a port. The operation and the key are added when a method of the
+/// port returns, because they are not known earlier.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) kind: ErrorKind,
-    /// True if the whole transaction may succeed when it runs again soon.
+    /// True if a retry of the whole transaction may soon succeed.
     pub(crate) is_retryable: bool,
     pub(crate) cause: Option<Cause>,
 }
@@ -35,7 +35,8 @@ impl Fault {
         )
     }
 
-    /// The task of a transaction ended without a reply, because it panicked or because the process ends.
+    /// The task of a transaction ended without a reply, because the task panicked or because the process is
+    /// ending.
     pub(crate) fn no_reply() -> Self {
         Self::new(ErrorKind::ConnectionLost, "the transaction ended without a reply")
     }
@@ -101,15 +102,15 @@ fn of_code(code: &str) -> (ErrorKind, bool) {
     let mut parts = code.split('.').skip(1);
     let (class, category) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     match (class, category, parts.next().unwrap_or_default()) {
-        // Two transactions merged the same key, or one transaction deleted a node that the other has just
-        // connected.
+        // Two transactions merged the same key, or one transaction deleted a node to which the other
+        // transaction had just added an edge.
         ("ClientError", "Schema", "ConstraintValidationFailed") | ("ClientError", "Statement", "EntityNotFound") => {
             (ErrorKind::TransactionConflict, true)
         }
         (_, "Transaction", "TransactionTimedOut" | "TransactionTimedOutClientConfiguration") => {
             (ErrorKind::Timeout, false)
         }
-        // An operator ended the transaction, or the server stops.
+        // An operator ended the transaction, or the server is stopping.
         (_, "Transaction", "Terminated" | "LockClientStopped") => (ErrorKind::TransactionConflict, true),
         (_, "General", "DatabaseUnavailable") | ("TransientError", "Database", _) => (ErrorKind::Unavailable, true),
         ("TransientError", "General", "OutOfMemoryError" | "MemoryPoolOutOfMemoryError") => {
@@ -124,7 +125,7 @@ fn of_code(code: &str) -> (ErrorKind, bool) {
     }
 }
 
-/// Adds operation and key to a fault.
+/// Adds the operation and the key to a fault.
 pub(crate) fn of<E: PortError>(operation: &'static str, key: &impl ToString) -> impl FnOnce(Fault) -> E {
     let key = key.to_string();
     move |fault| E::of(fault.kind, operation, key, fault.cause)

@@ -28,7 +28,7 @@ RETURN key.id AS id, key.hash AS hash, key.tenant AS tenant, key.repositories AS
     key.may_index AS may_index, key.label AS label, key.created_at_ms AS created_at_ms,
     key.expires_at_ms AS expires_at_ms, key.revoked_at_ms AS revoked_at_ms, key.last_used_at_ms AS last_used_at_ms";
 
-/// Locks the key before its properties are compared. A comparison before the lock could use a value that
+/// Locks the key before its properties are compared. A comparison without the lock could use a value that
 /// another call is replacing.
 const LOCK: &str = "MATCH (key:ApiKey~ {id: $id}) SET key.is_locked = true WITH key";
 
@@ -49,7 +49,7 @@ impl Neo4jKeys {
     }
 }
 
-/// Creates a key unless a key with its id or hash exists.
+/// Creates a key unless a key with the same id or the same hash exists.
 struct Creation<'a> {
     neo4j: &'a Neo4j,
     key: &'a ApiKeyRecord,

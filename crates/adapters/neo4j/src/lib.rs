@@ -1,5 +1,5 @@
-//! Stores the graph (nodes, edges and patterns), the documents of catalogue and ledger, and API keys in
-//! Neo4j.
+//! Stores the graph (nodes, edges and patterns), the documents of the catalogue and the ledger, and API keys
+//! in Neo4j.
 //!
 //! Only `connection` and `transaction` communicate with the server. Every statement runs in an explicit
 //! transaction that is retried as a whole (`retry`). The driver's auto-commit calls are not used, because

@@ -1,5 +1,5 @@
-//! Creates and checks constraints and indexes. Each of them needs its own statement, because the server does
-//! not allow changes of data and schema in one transaction.
+//! Creates and checks constraints and indexes. Each constraint and each index is created in a separate
+//! transaction, because the server does not allow changes of data and of the schema in one transaction.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,8 +15,8 @@ use crate::fault::{self, Fault};
 const ONLINE_WITHIN: Duration = Duration::from_secs(300);
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Name and statement of each constraint. Only with the constraint does `MERGE` create at most one record per
-/// key.
+/// Name and statement of each constraint. Without the constraint, concurrent `MERGE` statements could create
+/// several records with one key.
 const CONSTRAINTS: [(&str, &str); 12] = [
     ("owner_key~", "FOR (owner:Owner~) REQUIRE owner.key IS UNIQUE"),
     ("node_key~", "FOR (node:Node~) REQUIRE node.key IS UNIQUE"),

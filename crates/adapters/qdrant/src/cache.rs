@@ -26,7 +26,7 @@ const OFFSET: i16 = 128;
 /// Cached vectors are embedded as passages; vectors of questions are not cached here.
 const INPUT_TYPE: &str = "passage";
 
-/// The cached vectors of one model in Qdrant, by content. Cloning is cheap; clones share their connection.
+/// The cached vectors of one model in Qdrant, by content. Cloning is cheap; all clones share one connection.
 #[derive(Clone)]
 pub struct QdrantVectorCache {
     collection: Collection,
@@ -53,7 +53,7 @@ impl QdrantVectorCache {
         prepare::prepare(&self.collection, &self.config, &plan).await.map_err(self.failed("prepare"))
     }
 
-    /// Returns the missing collection or index. Fails if the existing collection has other properties.
+    /// Returns the missing collection or index. Fails if the existing collection has different properties.
     pub async fn missing(&self) -> Result<Vec<String>, VectorCacheError> {
         prepare::missing(&self.collection, &Plan::of_cache(&self.model)).await.map_err(self.failed("check"))
     }

@@ -44,15 +44,15 @@ pub(crate) fn whole_payload() -> Option<WithPayloadSelector> {
     Some(WithPayloadSelector { selector_options: Some(SelectorOptions::Enable(true)) })
 }
 
-/// True if a list ended because no more entries exist. A list may also be short for two other reasons.
-/// Entries were deleted after the search and before their payload was read, or shards returned fewer entries
+/// True if a list ended because no more entries exist. A list may also be short for two other reasons:
+/// entries were deleted after the search and before their payload was read, or shards returned fewer entries
 /// than requested for a large approximate search. Neither of these reasons removes more than half of a list.
 pub(crate) fn is_whole(num_listed: u64, wanted: u64) -> bool {
     num_listed.saturating_mul(2) < wanted
 }
 
 /// Fails if the server reports a write that is not applied yet. A server that exceeds its own limit
-/// (`cluster.grpc_timeout_ms`) reports success; only the status of the write shows that it is pending.
+/// (`cluster.grpc_timeout_ms`) reports success; only the status of the write shows that the write is pending.
 pub(crate) fn applied(answer: &PointsOperationResponse) -> Result<(), Fault> {
     match answer.result.as_ref().map(UpdateResult::status) {
         Some(status @ (UpdateStatus::WaitTimeout | UpdateStatus::ClockRejected)) => {

@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn unknown_settings_are_refused() {
-        // Reads use one replica. A read from several replicas would fail if one of them is unavailable, and
+        // Reads use one replica. A read from several replicas would fail if one of them were unavailable, and
         // it would return incomplete lists.
         for (name, value) in [("excat", "true"), ("read_from", "\"majority\"")] {
             let text = format!(r#"{{"url": "http://h:1", "{name}": {value}}}"#);

@@ -86,8 +86,8 @@ impl Connection {
         self.call(HealthCheckRequest {}, async |request| client.health_check(request).await).await
     }
 
-    /// Returns the ordering of writes: all writes go through the highest available replica. `Strong` would
-    /// wait for the highest replica even if that replica is down.
+    /// Returns the ordering of writes: all writes go through the available replica with the highest peer id.
+    /// `Strong` would wait for the replica with the highest peer id even if that replica is down.
     pub(crate) fn ordering(&self) -> Option<WriteOrdering> {
         Some(WriteOrdering { r#type: WriteOrderingType::Medium.into() })
     }

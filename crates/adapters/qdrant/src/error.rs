@@ -7,12 +7,12 @@ use std::time::Duration;
 use cairn_ports::{Cause, ErrorKind, MaintenanceError, VectorCacheError, VectorStoreError};
 use tonic::{Code, Status};
 
-/// Metadata key of a refusal for lack of disk or memory. The code of such a refusal is the same as for rate
-/// limits, but waiting does not help.
+/// Metadata key that marks a refusal because of too little disk space or memory. Such a refusal has the same
+/// status code as a rate limit, but waiting does not help.
 const NO_SPACE: &str = "qdrant-insufficient-storage";
 
-/// Parts of the messages that Qdrant sends when a shard has no leader or too few available nodes. The code of
-/// these messages is the same as for internal errors.
+/// Parts of the messages that Qdrant sends when a shard has no leader or too few available nodes. The status
+/// code of these messages is that of internal errors.
 const NO_REPLICA: [&str; 4] = ["active replica", "`Active` replica", "no leader", "leader is not established"];
 
 /// The failure of a request.
@@ -63,8 +63,8 @@ impl From<Status> for Fault {
     }
 }
 
-/// Returns the error kind of a status. If the status was created in this process it has a source; if the
-/// server sent it, it has none.
+/// Returns the error kind of a status. A status that was created in this process has a source. A status that
+/// the server sent has no source.
 fn kind(status: &Status) -> ErrorKind {
     if let Some(cause) = status.source() {
         return kind_of_transport(status.code(), cause);

@@ -102,7 +102,7 @@ impl Index {
     }
 
     /// True if the HNSW index contains links among points with the same value. For each such index, these
-    /// links cost as much as all other links.
+    /// additional links cost as much as the links among all points.
     fn has_links(self) -> bool {
         matches!(self, Self::Tenant | Self::Linked)
     }

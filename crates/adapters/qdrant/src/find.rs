@@ -146,8 +146,8 @@ impl Store<'_> {
             if matching.is_empty() {
                 return Ok(Vec::new());
             }
-            // The filter gets paths only if their number is within the limit. If more paths match, many of
-            // the best hits match too.
+            // The paths are added to the filter only if there are at most `NAMED_PATHS` of them. If more
+            // paths match, many of the best hits match too.
             if matching.len() <= NAMED_PATHS {
                 let mut filter = parts.filter.clone();
                 let paths = matching.into_iter().map(|(path, _)| path).collect::<Vec<_>>();
@@ -278,8 +278,8 @@ mod tests {
         Candidate { score, id: PointId::from(score.unsigned_abs()), point: Arc::new(point) }
     }
 
-    /// Queries a fake server that has one hit per score from `best` down to 1. `listed` selects the hits that
-    /// the server returns. Returns the hits, and the requested length of each list.
+    /// Queries a fake server that has one hit for each score from `best` down to 1. `listed` selects the hits
+    /// that the server returns. Returns the hits, and the requested length of each list.
     fn hits(best: i64, limit: usize, listed: fn(u64, Vec<i64>) -> Vec<i64>) -> (Vec<i64>, Vec<u64>) {
         let mut wanted = Wanted { limit, num_listed: limit as u64 + 1, threshold: None };
         let mut requested = Vec::new();
@@ -313,8 +313,8 @@ mod tests {
 
     #[test]
     fn list_shortened_by_shards_is_not_the_end() {
-        // If 128 or more hits are requested, each of several shards returns only as many as are probably
-        // needed.
+        // If 128 or more hits are requested, each of several shards returns only the number of hits that is
+        // probably needed.
         let listed = |wanted, scores| first(if wanted == 201 { 150 } else { wanted }, scores);
         assert_eq!(hits(1_000, 200, listed), ((801..=1_000).rev().collect(), vec![201, 804]));
     }

@@ -64,8 +64,8 @@ impl PathFilter {
             || self.names.is_match(base_name(path))
     }
 
-    /// Returns a condition that every matching path meets; `None` if a pattern requires nothing that Qdrant
-    /// has an index for.
+    /// Returns a condition that every matching path meets; `None` if a pattern has no part that an index of
+    /// Qdrant can test.
     pub(crate) fn condition(&self) -> Option<Condition> {
         let (whole, names): (Vec<_>, Vec<_>) = self.literals.iter().cloned().partition(|literal| literal.contains('/'));
         let mut should = Vec::new();
@@ -115,8 +115,8 @@ fn needs(glob: &str) -> Needs<'_> {
     let head = glob.find(is_special).map_or(glob, |first| &glob[..first]);
     let tail = glob.rfind(is_special).map_or(glob, |last| &glob[last + 1..]);
     let folder = head.rsplit_once('/').map(|(folder, _)| folder).filter(|folder| !folder.is_empty());
-    // At the start of a tail, `**/` also matches the empty text. Only a name after a slash is therefore a
-    // complete base name.
+    // A name in the tail is a complete base name only if a slash is before it. This also holds for the slash
+    // of `**/`, although `**/` may match the empty text.
     let base_name = tail.rsplit_once('/').map(|(_, name)| name).filter(|name| !name.is_empty());
     let extension = match base_name {
         Some(_) => None,

@@ -1,7 +1,7 @@
 //! Creates collections and their indexes if they are missing, and checks them if they exist.
 //!
-//! Several service instances may run this at the same time. A later instance finds the objects that an
-//! earlier instance created.
+//! Several service instances may prepare the same collection at the same time. A later instance finds the
+//! objects that an earlier instance created.
 
 use cairn_domain::ModelId;
 use cairn_ports::ErrorKind;
@@ -137,9 +137,9 @@ async fn create(collection: &Collection, config: &QdrantConfig, plan: &Plan) -> 
     }
 }
 
-/// Returns the settings of links. With links only among all points, a search within one tenant, repository or
-/// language has low recall: a measured search found 72 of 100 hits. `Index::has_links` selects the fields
-/// that get additional links.
+/// Returns the settings of the links in the HNSW index. With links only among all points, a search within one
+/// tenant, repository or language has low recall: a measured search found 72 of 100 hits. `Index::has_links`
+/// selects the fields that get additional links.
 fn links(plan: &Plan) -> HnswConfigDiff {
     HnswConfigDiff { m: Some(plan.links), payload_m: Some(plan.links), ..HnswConfigDiff::default() }
 }

@@ -108,8 +108,8 @@ pub(crate) async fn scroll(
     }
 }
 
-/// Returns the records sorted by key, and each version once. Qdrant may list a point twice while it moves
-/// between segments.
+/// Returns the records sorted by key, and each version once. Qdrant may list a point twice while the point
+/// moves between segments.
 fn records(points: Vec<RetrievedPoint>) -> Result<Vec<(ChunkRecord, Digest)>, Fault> {
     let mut records = BTreeMap::new();
     for point in points {

@@ -20,7 +20,7 @@ use crate::prepare::{self, Plan, collection_name};
 use crate::stage::Writer;
 use crate::{read, sweep};
 
-/// The chunks of one model in Qdrant. Cloning is cheap; clones share their connection.
+/// The chunks of one model in Qdrant. Cloning is cheap; all clones share one connection.
 #[derive(Clone)]
 pub struct QdrantStore {
     collection: Collection,
@@ -49,7 +49,7 @@ impl QdrantStore {
         prepare::prepare(&self.collection, &self.config, &plan).await.map_err(self.failed("prepare"))
     }
 
-    /// Returns the missing collection or indexes. Fails if the existing collection has other properties.
+    /// Returns the missing collection or indexes. Fails if the existing collection has different properties.
     pub async fn missing(&self) -> Result<Vec<String>, VectorStoreError> {
         let plan = Plan::of_chunks(&self.config, &self.model);
         prepare::missing(&self.collection, &plan).await.map_err(self.failed("check"))

@@ -28,8 +28,8 @@ pub(crate) async fn retired(
     Ok(num_removed)
 }
 
-/// Removes the versions that the generation began, and opens the versions again that it ended. Returns the
-/// number of records that still refer to the generation.
+/// Removes the versions that the generation began, and reopens the versions that it ended. Returns the number
+/// of records that still refer to the generation.
 pub(crate) async fn aborted(
     collection: &Collection,
     repository: RepositoryId,

@@ -70,8 +70,8 @@ impl RabbitMqBroker {
         self.shared.counters.snapshot()
     }
 
-    /// The missing parts of the topology, e.g. "exchange `cairn.work.v1`". A worker is not ready while the
-    /// list is not empty.
+    /// The missing parts of the topology, e.g. "exchange `cairn.work.v1`". A worker is ready only when this
+    /// list is empty.
     pub async fn missing(&self) -> Result<Vec<String>, BrokerError> {
         let Some(up) = self.shared.consuming.current() else {
             return Err(BrokerError::new(ErrorKind::Unavailable, "check", "topology").because("no connection"));
@@ -113,8 +113,8 @@ impl Broker for RabbitMqBroker {
     async fn receive(&self, stage: StageName) -> Result<Option<Delivery>, BrokerError> {
         let state = self.shared.stage(stage);
         loop {
-            // The listener is registered before the inbox is checked, so that no notification in between is
-            // missed.
+            // The listener is registered before the inbox is checked, so that a notification between these
+            // two steps is not missed.
             let mut ready = std::pin::pin!(state.ready.notified());
             ready.as_mut().enable();
             if self.shared.is_closed() {

@@ -26,8 +26,8 @@ use crate::settle;
 use crate::shared::{AckHandle, Isolating, Lease, Shared};
 use crate::topology::{self, Source, passive};
 
-/// A consumer that was attached for longer than this has recovered. If such a consumer is lost later, the
-/// backoff starts again with the shortest bound.
+/// A consumer that was attached for longer than this time counts as recovered. If such a consumer is lost
+/// later, the backoff starts again with the shortest bound.
 const SETTLED_AFTER: Duration = Duration::from_secs(5);
 
 /// The reason why a consumer ended.

@@ -1,8 +1,9 @@
 //! Lists and takes the messages of the dead-letter queue.
 //!
 //! AMQP cannot read a message without taking it from the queue. A walk through the queue takes the messages
-//! one by one and, at its end, gives them back in their order. If two processes walk through the queue at the
-//! same time, each receives fewer messages. This is acceptable, because an operator can repeat the command.
+//! one by one and, at its end, gives them back in the same order. If two processes walk through the queue at
+//! the same time, each of them receives only a part of the messages. This is acceptable, because an operator
+//! can repeat the command.
 
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ use crate::topology::{Source, parse_routing_key, passive};
 
 /// The broker sets this header when the broker itself dead-letters a message. The adapter does not set it.
 const DEATH_REASON: &str = "x-first-death-reason";
-/// Longest time to wait until messages that were given back are in the queue again.
+/// Maximum time until the messages that were given back are in the queue again.
 const RETURN_DEADLINE: Duration = Duration::from_secs(5);
 
 fn dead_letter(taken: &BasicGetMessage) -> DeadLetter {
@@ -95,8 +96,8 @@ async fn list(channel: &Channel, queue: &str, limit: usize) -> lapin::Result<Vec
     Ok(letters)
 }
 
-/// Removes the messages with these ids in one walk; a separate walk for each id would read the messages
-/// before it again. Returns the letters that were removed, even if a later step fails.
+/// Removes the messages with these ids in one walk; a separate walk for each id would read the preceding
+/// messages again each time. Returns the letters that were removed, even if a later step fails.
 async fn take(channel: &Channel, queue: &str, ids: &[MessageId]) -> lapin::Result<Vec<DeadLetter>> {
     let num_before = passive(channel, queue).await?.message_count();
     let (mut sought, mut found, mut num_got) = (Sought::new(ids), Vec::new(), 0_u32);

@@ -3,8 +3,8 @@
 use cairn_ports::{BrokerError, ErrorKind};
 use lapin::protocol::{AMQPErrorKind, AMQPSoftError};
 
-/// Returns the port's kind of a lapin error. A lost connection makes the broker `Unavailable`, so that
-/// callers pause.
+/// Returns the error kind of the port for an error of lapin. A lost connection is reported as `Unavailable`,
+/// so that callers pause.
 pub(crate) fn kind_of(error: &lapin::Error) -> ErrorKind {
     use lapin::ErrorKind as Lapin;
     match error.kind() {

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 /// the supervising loops run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Health {
-    /// Time since which both connections are up; `None` if a connection is down.
+    /// Time since which both connections have been up; `None` if a connection is down.
     pub connected_since: Option<Instant>,
     pub num_consumers_attached: usize,
     pub num_consumers_wanted: usize,
-    /// Time since which a component is down; `None` if all components are up.
+    /// Time since which at least one component has been down; `None` if all components are up.
     pub incomplete_since: Option<Instant>,
     /// True if a component has not been up yet since the process started.
     pub is_starting: bool,

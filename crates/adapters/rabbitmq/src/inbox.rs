@@ -10,13 +10,14 @@ use cairn_wire::Job;
 use crate::message::Message;
 use crate::topology::Source;
 
-/// A job that the broker delivered and that is not settled yet. `A` is the handle that acknowledges it.
+/// A job that the broker delivered and that is not settled yet. `A` is the type of the handle that
+/// acknowledges the job.
 pub(crate) struct Held<A> {
     pub(crate) stage: StageName,
     pub(crate) source: Source,
     pub(crate) message: Message,
     pub(crate) job: Job,
-    /// Number of deliveries without an answer, from this queue and from earlier queues.
+    /// Number of unanswered deliveries of this message, by this queue and by earlier queues.
     pub(crate) num_unanswered: u32,
     pub(crate) handle: A,
     /// Id of the channel that delivered the message. When this channel closes, the delivery is lost.
@@ -38,7 +39,7 @@ impl<A> Inbox<A> {
         self.waiting.entry(held.source).or_default().push_back(held);
     }
 
-    /// Returns the next job as a delivery with this `tag`, if the prefetch allows another one.
+    /// Returns the next job as a delivery with this `tag`, if the prefetch allows another delivery.
     pub(crate) fn next(&mut self, tag: u64, may_be_suspect: bool) -> Option<Delivery> {
         if self.outstanding.len() >= self.prefetch {
             return None;

@@ -144,9 +144,9 @@ pub(crate) async fn connect_once(config: &RabbitMqConfig, name: &str) -> Result<
 
 async fn connect(config: &RabbitMqConfig, url: &SecretUrl, name: &str) -> Result<Connection, String> {
     let mut uri: AMQPUri = url.expose().parse().map_err(|_| format!("{url} is not an address of RabbitMQ"))?;
-    // lapin closes a connection that was silent for twice the announced time. The check runs every half of
-    // the announced time, so lapin may notice the silence after 2.5 times the announced time. If 4/5 of the
-    // setting is announced, lapin notices the silence within twice the setting.
+    // lapin closes a connection that was silent for twice the announced time. The check runs at intervals of
+    // half the announced time, so lapin may notice the silence only after 2.5 times the announced time. If
+    // 4/5 of the setting is announced, lapin notices the silence within twice the setting.
     let announced = (u32::from(config.heartbeat_seconds) * 4 / 5).max(1);
     uri.query.heartbeat = Some(u16::try_from(announced).unwrap_or(u16::MAX));
     uri.query.connection_timeout = Some(config.connect_timeout_ms);

@@ -36,8 +36,8 @@ pub(crate) struct Message {
     pub(crate) body: Vec<u8>,
     pub(crate) lane: Lane,
     pub(crate) num_failed_attempts: u32,
-    /// Number of deliveries without an answer from earlier queues. The broker counts those of the current
-    /// queue.
+    /// Number of unanswered deliveries of this message by earlier queues. The broker counts the unanswered
+    /// deliveries by the current queue.
     pub(crate) num_unanswered: u32,
     /// Time of the first publication, in milliseconds since 1970. The time is only information for operators.
     pub(crate) first_seen_ms: u64,
@@ -55,8 +55,8 @@ impl Message {
         Ok(Self { id, body, lane, num_failed_attempts: 0, num_unanswered: 0, first_seen_ms, traceparent })
     }
 
-    /// Returns the delivered message, and how often its current queue delivered it before. `lane` is used if
-    /// the message has no lane header.
+    /// Returns the delivered message, and the number of earlier deliveries of this message by its current
+    /// queue. `lane` is used if the message has no lane header.
     pub(crate) fn of_delivery(delivery: &Delivery, lane: Lane) -> (Self, u32) {
         let headers = delivery.properties.headers().clone().unwrap_or_default();
         let text = |name: &str| header_text(&headers, name);

@@ -184,7 +184,7 @@ impl Contender {
         }
     }
 
-    /// Returns when the token was sent, if this process sent it.
+    /// Returns the time at which the token was sent; `None` if another process sent it.
     fn own_token(&self, delivery: &Delivery) -> Option<Instant> {
         let id = delivery.properties.message_id().as_ref()?.to_string();
         let (of, sent_ms) = id.split_once('-')?;

@@ -1,8 +1,8 @@
 //! Publishes messages, and returns only when the broker has confirmed every message.
 //!
-//! Each call uses its own channel. lapin attaches a returned message to a confirmation of the same channel,
-//! which may be the confirmation of another message. Therefore all confirmations of a round are collected
-//! before any confirmation is evaluated. A returned message is recognised by its id.
+//! Each call uses its own channel. lapin attaches a returned message to a confirmation on the same channel,
+//! but possibly to the confirmation of a different message. Therefore all confirmations of a round are
+//! collected before any confirmation is evaluated. A returned message is recognised by its id.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,8 +20,7 @@ use crate::error::chain;
 use crate::link::Link;
 use crate::statistics::Counters;
 
-/// A full queue refuses messages. These are the shortest and the longest wait before they are published
-/// again.
+/// The shortest and the longest wait before messages that a full queue refused are published again.
 const OFFER_AGAIN: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
 /// A message to be published.
@@ -46,7 +45,8 @@ pub(crate) struct Publisher {
 struct Round {
     /// Messages to be published again.
     refused: Vec<Outgoing>,
-    /// The reason why messages were refused. The error after the deadline contains it.
+    /// The reason why messages were refused. If `publish` reaches its deadline, its error contains this
+    /// reason.
     reason: String,
     /// True if every message was confirmed and none was refused. Another call may then use the channel.
     is_sound: bool,
@@ -57,8 +57,8 @@ impl Publisher {
         Self { link, config, counters, idle: Mutex::default() }
     }
 
-    /// Returns when all messages are confirmed. Until the configured deadline it waits for a connection, and
-    /// publishes messages again that a full queue refused.
+    /// Returns when all messages are confirmed. Until the configured deadline, this function waits for a
+    /// connection and republishes messages that a full queue refused.
     pub(crate) async fn publish(&self, messages: Vec<Outgoing>) -> Result<(), BrokerError> {
         let deadline = Instant::now() + Duration::from_millis(self.config.publish_deadline_ms);
         let (mut pending, mut backoff) = (messages, Backoff::new(OFFER_AGAIN.0, OFFER_AGAIN.1));
@@ -134,8 +134,8 @@ impl Publisher {
         while !confirms.is_empty() {
             outcomes.push(self.confirmation(&mut confirms).await);
             if outcomes.last().is_some_and(Result::is_err) {
-                // A fault of one confirmation affects all confirmations that are still open, so waiting for
-                // each of them is useless.
+                // If one confirmation fails, all pending confirmations fail too, so waiting for each of them
+                // is useless.
                 outcomes.extend(confirms.drain(..).map(reply_if_ready));
             }
         }

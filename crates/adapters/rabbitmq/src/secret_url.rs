@@ -1,4 +1,4 @@
-//! A URL with credentials that is displayed without them.
+//! A URL with credentials. The credentials are never displayed.
 
 use std::fmt;
 

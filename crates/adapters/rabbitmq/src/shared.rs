@@ -41,9 +41,9 @@ pub(crate) struct Shared {
     next_id: AtomicU64,
 }
 
-/// While this guard exists, a suspect is being moved to the suspect queue, and no suspect is handed out. A
-/// suspect that is handed out could kill this process during the move. The moved messages would then be in
-/// both queues, and the unanswered deliveries of each copy would be counted separately.
+/// While this guard exists, a suspect is being moved to the suspect queue, and no suspect is given to a
+/// worker. A suspect that is given to a worker could kill this process during the move. The moved messages
+/// would then be in both queues, and the unanswered deliveries of each copy would be counted separately.
 pub(crate) struct Isolating(Arc<Shared>);
 
 impl Isolating {
@@ -87,7 +87,7 @@ pub(crate) struct Lease {
     pub(crate) channel: Channel,
     /// Notified when the broker refuses an acknowledgement, because the channel is then unusable.
     pub(crate) broken: Notify,
-    /// True when the channel is closed. All its unacknowledged deliveries are then lost.
+    /// True when the channel is closed. All unacknowledged deliveries of the channel are then lost.
     pub(crate) is_lost: watch::Sender<bool>,
 }
 
@@ -149,8 +149,9 @@ impl Shared {
         outgoing(self.names.work_exchange(), stage, source, message)
     }
 
-    /// Addresses a message to the delay queue whose delay fits `after`. After the delay, the broker moves the
-    /// message back to the work queue.
+    /// Addresses a message to the queue with the shortest delay that is at least `after`, or to the queue
+    /// with the longest delay if all delays are shorter. After the delay, the broker moves the message back
+    /// to the work queue.
     pub(crate) fn to_retry(&self, message: &Message, stage: StageName, source: Source, after: Duration) -> Outgoing {
         let delay_ms = self.config.topology.rung(after);
         outgoing(self.names.retry_exchange(delay_ms), stage, source, message)

@@ -1,4 +1,4 @@
-//! Repeats a failed attempt that may succeed soon, within the deadline of the operation.
+//! Repeats failed attempts within the deadline of the operation, if another attempt may soon succeed.
 
 use std::time::Duration;
 

@@ -35,7 +35,8 @@ pub struct S3Config {
     pub session_token: Option<SecretReference>,
     #[serde(default = "default_connect_timeout_ms")]
     pub connect_timeout_ms: u64,
-    /// Time limit of a whole operation with its retries. When listing, each page has this limit.
+    /// Time limit of a whole operation with its retries. In a list operation, this limit applies to each
+    /// page.
     #[serde(default = "default_operation_timeout_ms")]
     pub operation_timeout_ms: u64,
 }

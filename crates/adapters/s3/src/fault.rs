@@ -57,7 +57,7 @@ fn seconds(header: &str) -> Option<Duration> {
 
 /// Uses the error code if it is more precise than the status. A missing bucket and expired credentials are
 /// faults of the installation, not of the current part. The consumer therefore waits until the operator has
-/// repaired them.
+/// corrected the fault.
 fn kind_of_response(status: u16, code: &str, retry_after: Option<Duration>) -> ErrorKind {
     match code {
         "SlowDown"

@@ -1,13 +1,13 @@
 //! Stores artifacts in S3, or in a server with the same protocol.
 //!
-//! A write is create-only by `If-None-Match: *`. If several writers write the same key, one creates the
-//! object, and the others receive the reply that it exists. Not every server supports this header, so
-//! `self_test` checks it at the start of a service. Correctness does not depend only on this header, because
-//! equal keys have equal bytes, and the catalogue decides which generation is published.
+//! The header `If-None-Match: *` makes a write create-only. If several writers write the same key, one writer
+//! creates the object, and the others receive the reply that the object exists. Not every server supports
+//! this header, so `self_test` checks it at the start of a service. Correctness does not depend only on this
+//! header, because equal keys have equal bytes, and the catalogue decides which generation is published.
 //!
-//! The SDK retries nothing. One loop in this crate (`attempts`) repeats requests that were interrupted or
-//! temporarily refused. The loop repeats a request a few times, with jitter and within the deadline of the
-//! operation. The caller decides about further retries.
+//! The SDK does not retry requests. One loop in this crate (`attempts`) repeats requests that were
+//! interrupted or temporarily refused. The loop repeats a request a few times, with jitter and within the
+//! deadline of the operation. The caller decides about further retries.
 //!
 //! A read returns the complete body or an error. If the response to a write was lost, the repeated write may
 //! find the object of the first attempt. In this case, the write returns `AlreadyThere`.

@@ -50,7 +50,7 @@ impl S3BlobStore {
         Ok(body)
     }
 
-    /// Reads all pages. A page may announce another page, and that page may be empty.
+    /// Reads all pages of a list. A page may announce another page, but the announced page may be empty.
     pub(crate) async fn read_list(&self, prefix: &str) -> Result<Vec<BlobMeta>, BlobStoreError> {
         let mut found = Vec::new();
         let mut next = None;
@@ -111,8 +111,8 @@ fn size_of(content_range: &str) -> Option<u64> {
     content_range.rsplit_once('/')?.1.parse().ok()
 }
 
-/// Returns the token of the next page. If a list ended too early, a sweep or a reader would miss objects. An
-/// endless list would never return.
+/// Returns the token of the next page. If a list ended too early, a sweep or a reader would miss objects. If
+/// the token did not change, reading the list would never end.
 fn next_page(page: &ListObjectsV2Output, current: Option<&str>) -> Result<Option<String>, Fault> {
     match page.next_continuation_token() {
         _ if page.is_truncated() != Some(true) => Ok(None),

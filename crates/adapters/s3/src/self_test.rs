@@ -11,8 +11,8 @@ use crate::S3BlobStore;
 
 const FOLDER: &str = "self-test";
 const NUM_WRITERS: u8 = 8;
-/// Number of rounds of concurrent writers. A server that checks and writes in two separate steps fails at
-/// least one of them.
+/// Number of rounds of concurrent writers. A server that checks and writes in two separate steps fails in at
+/// least one of these rounds.
 const NUM_RACES: usize = 4;
 /// Objects of an interrupted self-test are removed when they reach this age.
 const FORGOTTEN_AFTER_SECONDS: i64 = 3600;
@@ -38,8 +38,8 @@ pub enum SelfTestError {
 }
 
 impl S3BlobStore {
-    /// Writes a few small objects below `self-test/` with competing writers, and removes them. Run it before
-    /// the store is used.
+    /// Writes a few small objects below `self-test/` with competing writers, and removes them. Call this
+    /// function before the store is used.
     pub async fn self_test(&self) -> Result<(), SelfTestError> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let space = format!("{FOLDER}/{:x}-{}", now.as_nanos(), process::id());

@@ -1,4 +1,4 @@
-//! Reads layers. Lookups use the bytes in place.
+//! Reads layers. Lookups read the bytes of a layer in place, without decoding the whole layer.
 
 use std::sync::Arc;
 
@@ -227,7 +227,7 @@ pub(crate) struct Lists<'a> {
 
 impl<'a> Lists<'a> {
     fn entry(&mut self) -> Option<(Gram, List<'a>)> {
-        // The first entry of each block is a distance of 0 from the trigram in the directory.
+        // The trigram of the first entry of a block is in the directory, so the distance in this entry is 0.
         if self.number.is_multiple_of(BLOCK_GRAMS) {
             self.gram = self.layer.block(self.number / BLOCK_GRAMS)?.0;
         }

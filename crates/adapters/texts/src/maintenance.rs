@@ -3,10 +3,10 @@
 //! Files keep their generations when layers are merged. A merged layer lists the layers that it replaces, and
 //! the replaced layers are deleted later. Only settled generations are merged: generations that the sweep has
 //! reported, and generations that were merged before. The sweep reports each generation once. If the layers
-//! of the generation are not merged at that time, a mark is stored to record that it is settled.
+//! of the generation are not merged at that time, a mark is stored to record that the generation is settled.
 //!
 //! Layers are merged in tiers by size. A call merges at most one group of layers, so the cost of a call is
-//! limited. A file is rewritten at most as often as its repository has tiers.
+//! limited. A file is rewritten at most once for each tier of its repository.
 
 use std::collections::BTreeSet;
 

@@ -9,7 +9,7 @@ use crate::encode::{Sections, finish, header, sorted};
 use crate::format::{DamagedLayer, FileEntry, Header};
 use crate::layer::{Layer, Lists};
 
-/// Replaces the number of a file that the merged layer does not contain.
+/// The new number of a file that the merged layer does not contain.
 const REMOVED: u32 = u32::MAX;
 
 /// The parts of the new layer that cannot be derived from the merged layers.
@@ -97,7 +97,7 @@ fn merge_lists(layers: &[&Layer], numbers: &[Vec<u32>], num_files: usize) -> Res
     Ok(sections)
 }
 
-/// The lowest trigram that a source returns next.
+/// The lowest of the trigrams that the sources return next.
 fn lowest(sources: &mut [Peekable<Lists<'_>>]) -> Result<Option<Gram>, DamagedLayer> {
     let mut lowest: Option<Gram> = None;
     for source in sources {

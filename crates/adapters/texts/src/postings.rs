@@ -1,11 +1,12 @@
 //! Encodes the list of the files that contain a trigram.
 //!
-//! The list of all files has no bytes. Otherwise, the distances between the numbers of the files are written
-//! as Golomb-Rice codes: the low bits of the distance, and the rest in unary code. The number of low bits is
-//! computed from the number of files, so it is not stored. Frequent trigrams need about one bit for each file
-//! of the layer, and rare trigrams two bytes for each file in the list.
+//! A list that contains all files of the layer is encoded as zero bytes. In other lists, the distances
+//! between the numbers of the files are written as Golomb-Rice codes: the low bits of the distance, and the
+//! rest in unary code. The number of low bits is computed from the number of files, so it is not stored.
+//! Frequent trigrams need about one bit for each file of the layer, and rare trigrams two bytes for each file
+//! in the list.
 
-/// Number of low bits for which the codes are short at this mean distance.
+/// Number of low bits for which the codes are short, given the mean distance in the list.
 fn low_bits(num_listed: usize, num_files: usize) -> u32 {
     let typical_distance = (num_files * 11 / 16) / num_listed.max(1);
     typical_distance.checked_ilog2().unwrap_or(0)
@@ -68,7 +69,7 @@ pub(crate) fn read(bytes: &[u8], num_listed: usize, num_files: usize) -> Option<
 
 struct Bits<'a> {
     bytes: &'a [u8],
-    /// Position in bits.
+    /// Position in the list, in bits.
     position: usize,
 }
 

@@ -24,8 +24,8 @@ const MARKS: &str = "cairn:whole";
 /// that was lost.
 ///
 /// The inner cache contains a mark for each tenant and model whose vectors are complete. The mark is checked
-/// when a vector is missing or put. If the mark is missing, the inner cache is new. It is then refilled, so
-/// that a provider is not paid twice for the same vector.
+/// when a vector is missing or put. If the mark is missing, the inner cache is new. In this case, the inner
+/// cache is refilled, so that a provider is not paid twice for the same vector.
 #[derive(Clone)]
 pub struct DurableVectorCache {
     blobs: Arc<dyn BlobStore>,
@@ -48,8 +48,8 @@ impl DurableVectorCache {
         for model in models.cloned().collect::<BTreeSet<ModelId>>() {
             if !self.is_whole(tenant, &model).await? {
                 let (cache, tenant) = (self.clone(), tenant.clone());
-                // The refill runs in a separate task. If the caller's time runs out, the task continues, so
-                // the next caller waits for less time.
+                // The refill runs in a separate task. If the caller stops waiting, the task continues, so the
+                // next caller waits for less time.
                 let filling = tokio::spawn(async move { cache.fill(&tenant, &model).await });
                 filling.await.map_err(|error| VectorCacheError::new(ErrorKind::Io, "restore", "").because(error))??;
             }
@@ -76,14 +76,14 @@ impl DurableVectorCache {
         Ok(found.iter().any(Option::is_some))
     }
 
-    /// Refills the inner cache with all vectors of a model that the tenant ever received and that were not
-    /// swept. Vectors that are already in the cache are not replaced. Returns the number of vectors that were
-    /// read. This function may run several times, and at the same time as `put`. If an artifact is damaged,
-    /// only the vectors of this artifact are lost.
+    /// Refills the inner cache with all vectors of a model that the tenant has received, except swept
+    /// vectors. Vectors that are already in the cache are not replaced. Returns the number of vectors that
+    /// were read. This function may run several times, and at the same time as `put`. If an artifact is
+    /// damaged, only the vectors of this artifact are lost.
     async fn restore(&self, tenant: &Tenant, model: &ModelId) -> Result<u64, VectorCacheError> {
         let mut artifacts = self.list("restore", &batch::folder(tenant, model)).await?;
-        // The oldest artifact is read first. If a content was embedded twice, the cache contained the first
-        // vector.
+        // The oldest artifact is read first. If a content was embedded twice, the lost cache contained the
+        // first of the two vectors.
         artifacts.sort_by(|left, right| (left.modified_at, &left.key).cmp(&(right.modified_at, &right.key)));
         let mut num_restored = 0;
         for artifact in artifacts {
@@ -184,7 +184,7 @@ impl VectorCache for DurableVectorCache {
     }
 
     /// Also removes dead vectors from the artifacts, and removes damaged artifacts. The texts of removed
-    /// vectors can be embedded again, so only work is lost. Reads all artifacts of the tenant.
+    /// vectors can be embedded again, so no content is lost. Reads all artifacts of the tenant.
     async fn sweep(
         &self,
         tenant: &Tenant,

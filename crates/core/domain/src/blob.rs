@@ -45,7 +45,7 @@ impl fmt::Debug for ContentHash {
     }
 }
 
-/// Reference to an artifact: its key, length in bytes and hash. Readers verify length and hash.
+/// Reference to an artifact: its key, length in bytes and hash. Readers verify the length and the hash.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ArtifactRef {
     /// Key in the blob store, e.g. `facts/<repository>/<generation>/<part>`.

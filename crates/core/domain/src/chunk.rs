@@ -3,7 +3,7 @@
 
 use crate::{ChunkKey, ChunkKind, ContentHash, Digest, Digester, LineSpan, RepoPath, RepositoryId, SymbolKind, Tags};
 
-/// A chunk as a store contains it.
+/// A chunk in the form in which stores contain it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ChunkRecord {
     pub key: ChunkKey,
@@ -17,7 +17,7 @@ pub struct ChunkRecord {
     pub symbol_kind: Option<SymbolKind>,
     /// Heading path of a document section.
     pub heading: Option<String>,
-    /// Context header: file, class, signature and the imports in use.
+    /// Context header: the file, the class, the signature, and the imports that the chunk uses.
     pub header: String,
     /// Redacted text: the lines of the span, or the synthetic text of a summary or pattern.
     pub text: String,
@@ -28,8 +28,8 @@ pub struct ChunkRecord {
     pub exported: bool,
     pub documented: bool,
     pub has_secrets: bool,
-    /// Weight in ranking, in percent. The normal weight is 100. Navigation documents have 150, and generated
-    /// files have less than 100.
+    /// Weight in ranking, in percent. The normal weight is 100. Navigation documents have a weight of 150,
+    /// and generated files have a weight below 100.
     pub weight_percent: u16,
     pub tags: Tags,
     /// Time of the file's last change in the history, in seconds since 1970.

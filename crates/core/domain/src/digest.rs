@@ -1,12 +1,12 @@
-//! Hashes of fields. The input of a hash is unambiguous. Texts and lists are prefixed with their length, and
-//! each purpose has its own domain.
+//! Hashes of fields. Different values of the fields never give the same input of a hash: texts and lists are
+//! prefixed with their length, and the input begins with the purpose of the hash.
 
 use std::fmt;
 
 use crate::Key128;
 
-/// blake3 of all fields of a record that a reader can see. Two versions of a record are *unchanged* if key
-/// and digest are equal.
+/// blake3 of all fields of a record that a reader can see. A record is *unchanged* if its two versions have
+/// equal keys and equal digests.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Digest(pub [u8; 32]);
 

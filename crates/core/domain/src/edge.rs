@@ -39,7 +39,7 @@ words! {
 words! {
     /// How certain an edge is.
     Resolution {
-        /// The scope, or the structure of the code, permits only one target.
+        /// The scope or the structure of the code permits only one target.
         Exact = "exact",
         /// An import names the target.
         Import = "import",
@@ -53,7 +53,7 @@ words! {
 }
 
 words! {
-    /// Why a reference is unresolved. The reasons are stored and counted.
+    /// The reason why a reference is unresolved. The reasons are stored and counted.
     Unresolved {
         /// The name comes from an import of a package outside the repository.
         External = "external",
@@ -123,8 +123,8 @@ pub struct EdgeRecord {
     pub kind: EdgeKind,
     pub source: NodeKey,
     pub target: NodeKey,
-    /// Line of the reference in the file of the source node, from 1. The line is 0 if the edge has no
-    /// reference in a file.
+    /// Number of the line that contains the reference in the file of the source node. Line numbers start at
+    /// 1; 0 if the edge has no reference in a file.
     pub line: u32,
     pub resolution: Resolution,
     /// In percent, 1 to 100.
@@ -158,8 +158,8 @@ impl NodeKey {
         Self(Digester::new("node-module").key_of(repository.0).text(module_path).key())
     }
 
-    /// `ordinal` is the number of the symbol among the symbols of the file with the same qualified name and
-    /// kind, from 0, in order of position.
+    /// `ordinal` is the zero-based position of the symbol among the symbols of the file that have the same
+    /// qualified name and kind.
     pub fn symbol(
         repository: RepositoryId,
         path: &RepoPath,
@@ -184,7 +184,8 @@ impl NodeKey {
         keys
     }
 
-    /// `ordinal` is the number of the section among the sections of the file with the same heading path.
+    /// `ordinal` is the zero-based position of the section among the sections of the file that have the same
+    /// heading path.
     pub fn section(repository: RepositoryId, path: &RepoPath, heading_path: &str, ordinal: u32) -> Self {
         let digester = Digester::new("node-section").key_of(repository.0).text(path.as_str());
         Self(digester.text(heading_path).number(u64::from(ordinal)).key())
@@ -202,8 +203,8 @@ impl NodeKey {
 }
 
 impl EdgeKey {
-    /// `ordinal` is the number of the edge among the edges with the same source, kind and target, from 0, in
-    /// order of the references in the file.
+    /// `ordinal` is the zero-based position of the edge among the edges with the same source, kind and
+    /// target, in the order of their references in the file.
     pub fn derive(owner: RepositoryId, source: NodeKey, kind: EdgeKind, target: NodeKey, ordinal: u32) -> Self {
         let digester = Digester::new("edge").key_of(owner.0).key_of(source.0).text(kind.as_str());
         Self(digester.key_of(target.0).number(u64::from(ordinal)).key())

@@ -64,7 +64,8 @@ words! {
 }
 
 impl SymbolKind {
-    /// Whether symbols of this kind contain members. The parent of a method has one of these kinds.
+    /// Whether symbols of this kind contain members. The parent of a method is always a symbol of such a
+    /// kind.
     pub fn is_container(self) -> bool {
         use SymbolKind::{Class, Enum, Interface, Module, Struct, Trait};
         matches!(self, Class | Interface | Trait | Struct | Enum | Module)
@@ -165,10 +166,10 @@ pub struct ImportedName {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Import {
     /// The module, package, crate path or file as written: `fisio.imports.aws`, `./util`, `crate.net`,
-    /// `<stdio.h>`. The parts of a path of names are joined with `.`. File paths and URLs are unchanged.
+    /// `<stdio.h>`. If names form a path, they are joined with `.`. File paths and URLs are unchanged.
     pub module: String,
     /// In Python, the number of leading dots of a relative import (2 for `from ..x`). In Rust, the number of
-    /// leading `super`. Otherwise 0.
+    /// leading `super` parts. In other languages, 0.
     pub level: u8,
     /// Names that are imported from the module. Empty if the module itself is bound.
     pub names: Vec<ImportedName>,
@@ -191,8 +192,8 @@ words! {
         /// `x: Foo`, `Foo x`, a typed parameter, field or receiver.
         Annotation = "annotation",
         /// A parameter or local variable without an evident type (`for x in …`, `x = f()`, `def f(x)`). Such
-        /// a variable hides the same name of an outer scope. `type_name` is empty. The binding is recorded
-        /// only if the file uses the name alone or as the first part of a receiver.
+        /// a variable hides a variable with the same name in an outer scope. `type_name` is empty. The
+        /// binding is recorded only if the file uses the name alone or as the first part of a receiver.
         Opaque = "opaque",
     }
 }
@@ -206,8 +207,8 @@ pub struct Binding {
     /// `Opaque`.
     pub type_name: String,
     pub evidence: BindingEvidence,
-    /// Index of the function that contains the binding; for a field, index of the class. `None` if the
-    /// binding belongs to the whole file.
+    /// Index of the function that contains the binding, or index of the class if the binding is a field.
+    /// `None` if the binding belongs to the whole file.
     pub scope: Option<u32>,
     pub line: u32,
 }
@@ -240,30 +241,31 @@ words! {
 pub struct ChunkFacts {
     pub kind: ChunkKind,
     pub span: LineSpan,
-    /// Index of the symbol whose code the chunk contains, if it has one.
+    /// Index of the symbol whose code the chunk contains; `None` if the chunk does not belong to one symbol.
     pub symbol: Option<u32>,
     /// Heading path of a document section, `Key Patterns > Import Pattern`.
     pub heading: Option<String>,
-    /// Context of the chunk: the enclosing class, the signature and the imports in use, but not the path. The
-    /// header is stored and contributes terms, but is not embedded.
+    /// Context of the chunk: the enclosing class, the signature, and the imports that the chunk uses, but not
+    /// the path. The header is stored and contributes terms, but is not embedded.
     pub header: String,
     /// The text of a summary. `None` if the text of the chunk is the text of the lines in the span.
     pub synthetic_text: Option<String>,
     /// Hash of the embedded text.
     pub content_hash: ContentHash,
-    /// If the chunk is a part of a larger unit: the number of this part, from 1, and the number of all parts.
+    /// If the chunk is a part of a larger unit: the one-based number of this part, and the number of parts.
     pub part: Option<(u16, u16)>,
     pub is_test: bool,
 }
 
-/// Structure of a document. A file of code that documents its module has only a description.
+/// Structure of a document. If the file contains code and documents its module, only the description is set.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DocumentFacts {
     pub title: Option<String>,
     /// First paragraph.
     pub description: Option<String>,
     pub sections: Vec<DocumentSection>,
-    /// File paths in code spans, in a section or next to a text with the words "entry point".
+    /// File paths in code spans, if the heading of the section or the text next to the path contains the
+    /// words "entry point".
     pub entry_points: Vec<Mention>,
     /// Files and symbols in code spans.
     pub mentions: Vec<Mention>,

@@ -23,7 +23,8 @@ pub struct View {
     pub hidden_repositories: BTreeSet<RepositoryId>,
 }
 
-/// The interval in which a record is visible: from the publication of `gen_from` to that of `gen_to`.
+/// The interval in which a record is visible: from the publication of `gen_from` until the publication of
+/// `gen_to`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Interval {
     pub gen_from: GenerationId,

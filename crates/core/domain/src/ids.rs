@@ -62,8 +62,8 @@ impl RepositoryId {
 }
 
 impl ChunkKey {
-    /// `ordinal` is the number of the chunk among the chunks of the file with the same content, from 0, in
-    /// order of position.
+    /// `ordinal` is the zero-based position of the chunk among the chunks of the file that have the same
+    /// content.
     pub fn derive(repository: RepositoryId, path: &RepoPath, content: ContentHash, ordinal: u32) -> Self {
         let digester = Digester::new("chunk").key_of(repository.0).text(path.as_str());
         Self(digester.bytes(&content.0).number(u64::from(ordinal)).key())
@@ -81,7 +81,8 @@ impl RecordId {
     }
 }
 
-/// A version of a repository. The catalogue numbers generations globally from 1. A number is never reused.
+/// A version of a repository. The catalogue numbers the generations of all repositories in one sequence,
+/// starting at 1. A number is never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct GenerationId(pub u64);
 

@@ -13,8 +13,8 @@ pub enum EntryKind {
     Submodule,
 }
 
-/// Why a path is not in the index, or is in the index only as text (`NoParser`, `ParseTimeout` and
-/// `ParseCrash`).
+/// The reason why a path is not in the index. For `NoParser`, `ParseTimeout` and `ParseCrash`, the path is in
+/// the index, but only as text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Reason {
     Excluded,
@@ -134,8 +134,8 @@ pub struct ManifestEntry {
     pub navigation: bool,
     /// Tags from the rules of `.cairn.yaml`.
     pub tags: Tags,
-    /// The time at which this content was committed at this path, in seconds since 1970. `None` without a
-    /// history, and for content that differs from the commit.
+    /// The time at which this content was committed at this path, in seconds since 1970. `None` if the
+    /// history is not known, or if the content differs from the commit.
     pub changed_at: Option<i64>,
     /// Directory of the module to which the path belongs, from manifests (`go.mod`, `package.json` …) or
     /// settings. The path is empty for the root directory.

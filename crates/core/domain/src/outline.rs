@@ -1,9 +1,9 @@
-//! The facts of a file that other files depend on. Like all facts, they do not depend on the path.
+//! The facts of a file that other files depend on. Like all facts, these facts do not depend on the path.
 
 use crate::{Import, LineSpan, SymbolKind};
 
-/// The facts of a file that other files and patterns depend on. An outline is small, because a run reads the
-/// outlines of all files of a snapshot. A run reads the full facts of only a few files.
+/// The facts of a file that other files and patterns depend on. Outlines must be small, because a run reads
+/// the outlines of all files of a snapshot, but the full facts of only a few files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outline {
     pub language: String,
@@ -27,7 +27,7 @@ pub struct OutlineSymbol {
     pub name: String,
     pub qualified_name: String,
     pub kind: SymbolKind,
-    /// Ordinal among the symbols with the same qualified name and kind, from 0.
+    /// Zero-based position among the symbols with the same qualified name and kind.
     pub ordinal: u32,
     pub parent: Option<u32>,
     pub span: LineSpan,
@@ -35,8 +35,8 @@ pub struct OutlineSymbol {
     /// Whether other files can refer to the symbol by name.
     pub exported: bool,
     pub private: bool,
-    /// Whether another definition also declares this symbol. The entry is then the signature of an overload,
-    /// the setter of a property, or a prototype.
+    /// Whether another definition also declares this symbol. If so, this entry is the signature of an
+    /// overload, the setter of a property, or a prototype.
     pub secondary: bool,
     /// Whether the symbol is the default export of the file.
     pub is_default: bool,

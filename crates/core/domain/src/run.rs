@@ -58,7 +58,7 @@ impl fmt::Display for RunId {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PartId {
     pub stage: StageName,
-    /// Number within the stage, from 0.
+    /// Zero-based number of the part within the stage.
     pub number: u32,
 }
 

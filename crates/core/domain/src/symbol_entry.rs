@@ -9,12 +9,12 @@ pub struct SymbolEntry {
     pub qualified_name: String,
     pub kind: SymbolKind,
     pub path: RepoPath,
-    /// Line of the name, from 1.
+    /// One-based number of the line that contains the name.
     pub line: u32,
     /// The whole definition, with its doc comment and decorators.
     pub span: LineSpan,
     /// The smallest chunk that contains the line of the name. If the definition is split into several chunks,
-    /// this is the part that contains the name. None if no chunk contains that line.
+    /// this is the part that contains the name. `None` if no chunk contains this line.
     pub chunk: Option<ChunkKey>,
     pub node: NodeKey,
     pub language: String,

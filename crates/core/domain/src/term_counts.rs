@@ -1,18 +1,20 @@
-//! The number of chunks that contain each term, and the number of names that contain each pair of words.
+//! The number of chunks that contain each term, and the number of chunks for each pair of words.
 
-/// The number of chunks for each term. In the table of a change, ended chunks are subtracted.
+/// The number of chunks for each term. If the table describes a change, chunks that the change removes are
+/// subtracted.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TermCounts {
     pub num_chunks: i64,
     /// Sorted by term, without duplicates and without zeros.
     pub terms: Vec<(u32, i32)>,
-    /// Numbers of chunks by the pairs of words in the names of their symbols, and by the abbreviations that
-    /// their code shows beside the whole word. Sorted by pair, without duplicates and without zeros.
+    /// The number of chunks for each pair of words. A chunk is counted for a pair if the name of its symbol
+    /// contains both words, or if its code shows an abbreviation together with the whole word. Sorted by
+    /// pair, without duplicates and without zeros.
     pub pairs: Vec<(WordPair, i32)>,
 }
 
-/// Two different words of one name, or an abbreviation and its word, in lower case. Each two words make two
-/// pairs, one for each order.
+/// Two different words of one name, or an abbreviation and its word, in lower case. Two words form two pairs,
+/// one for each order.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct WordPair {
     pub word: String,

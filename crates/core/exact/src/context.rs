@@ -9,7 +9,7 @@ use crate::lines::Hit;
 /// A line of a text that the answer shows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShownLine {
-    /// Number of the line, from 1.
+    /// One-based number of the line.
     pub number: u32,
     /// The bytes of the line without its line feed.
     pub bytes: Range<usize>,
@@ -18,7 +18,7 @@ pub struct ShownLine {
 }
 
 /// The lines of the hits, with `before` lines before and `after` lines after each hit. Each line is returned
-/// once. `hits` must be in order.
+/// once. `hits` must be sorted by position.
 pub fn with_context(text: &str, hits: &[Hit], before: usize, after: usize) -> Vec<ShownLine> {
     let bytes = text.as_bytes();
     let mut shown: Vec<ShownLine> = Vec::new();

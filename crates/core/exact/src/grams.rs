@@ -2,7 +2,7 @@
 
 use crate::fold::fold;
 
-/// Increase this number when the same text gets other trigrams.
+/// Increase this number when a change of the code gives different trigrams for the same text.
 pub const GRAMS_VERSION: u64 = 1;
 
 /// Three bytes of folded text, as a number: the first byte is the most significant one.
@@ -12,8 +12,8 @@ pub(crate) const GRAM_BYTES: usize = 3;
 const NUM_GRAMS: usize = 1 << 24;
 const MASK: u32 = 0xff_ffff;
 
-/// Collects the distinct trigrams of texts. A reader has a bit for each possible trigram, so one reader is
-/// used for many texts.
+/// Collects the distinct trigrams of texts. A reader is large, because it has a bit for each possible
+/// trigram, so one reader is used for many texts.
 pub struct GramReader {
     seen: Vec<u64>,
     found: Vec<Gram>,
@@ -55,7 +55,7 @@ impl GramReader {
     }
 }
 
-/// The last bytes of a line.
+/// The bytes of the current line that were read last.
 #[derive(Default)]
 struct Window {
     bytes: u32,

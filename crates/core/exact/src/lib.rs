@@ -2,8 +2,8 @@
 //!
 //! A pattern is compiled once. The compiled pattern contains the expression that finds matches, and a query
 //! of trigrams. Every text that contains a match satisfies the query, so an index of trigrams can exclude
-//! most texts. The query and the index use folded text, so that one index serves searches with and without
-//! case.
+//! most texts. The query and the index use folded text, so that one index is sufficient for case-sensitive
+//! and case-insensitive searches.
 
 mod context;
 mod fold;

@@ -13,7 +13,7 @@ use crate::pattern::{Manner, Pattern};
 /// The lines of a match.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hit {
-    /// Number of the first line, from 1.
+    /// One-based number of the first line.
     pub first_line: u32,
     pub num_lines: u32,
     /// The bytes of the lines, including the line feed at their end if there is one.
@@ -25,10 +25,11 @@ pub struct Hits<'a> {
     pattern: &'a Pattern,
     text: &'a str,
     position: usize,
-    /// The position up to which line feeds were counted, and their number.
+    /// The position up to which line feeds were counted, and the number of these line feeds.
     counted: usize,
     num_line_feeds: u32,
-    /// The next match across lines. It was found when the lines of the previous match were completed.
+    /// The next match across lines. This match was found while the lines of the previous match were
+    /// completed.
     next_match: Option<Range<usize>>,
     /// The end of the last match across lines.
     last_end: Option<usize>,
@@ -49,7 +50,7 @@ impl<'a> Hits<'a> {
         }
     }
 
-    /// The matches within a hit, as bytes of the text.
+    /// The matches within a hit, as ranges of bytes in the text.
     pub fn matches_in(&self, hit: &Hit) -> Vec<Range<usize>> {
         self.pattern.matches_in(self.text, hit)
     }
@@ -147,7 +148,7 @@ impl Pattern {
         Hits::new(self, text)
     }
 
-    /// The matches within a hit, as bytes of the text.
+    /// The matches within a hit, as ranges of bytes in the text.
     pub fn matches_in(&self, text: &str, hit: &Hit) -> Vec<Range<usize>> {
         let (bytes, start) = (text.as_bytes(), hit.bytes.start);
         let end = start + without_line_feed(bytes, &hit.bytes).len();

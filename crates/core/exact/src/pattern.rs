@@ -24,8 +24,8 @@ pub struct PatternRequest {
     pub ignores_case: bool,
     /// Whether matches must start and end at the boundaries of words.
     pub whole_words: bool,
-    /// Whether a match may contain line feeds. A match of a literal text with a line feed may always contain
-    /// line feeds.
+    /// Whether a match may contain line feeds. If `text` is literal and contains a line feed, a match may
+    /// contain line feeds even if `across_lines` is false.
     pub across_lines: bool,
 }
 
@@ -91,7 +91,7 @@ impl Pattern {
             Some(_) => PatternError::TooLarge,
             None => PatternError::Invalid(error.to_string()),
         })?;
-        // The size of the expression is bounded now, so planning it takes little time.
+        // The compilation has shown that the expression is not too large, so planning it takes little time.
         Ok(Self { regex, manner, query: plan(&searched) })
     }
 
@@ -228,8 +228,8 @@ mod tests {
         assert!(Pattern::compile(&request(r"a\s*b")).is_ok());
     }
 
-    /// A text that contains a match must satisfy the query. Texts are built from few characters, so that
-    /// random expressions match often.
+    /// A text that contains a match must satisfy the query. The texts consist of only a few different
+    /// characters, so that random expressions match often.
     fn satisfies(expression: &str, ignores_case: bool, text: &str) -> bool {
         let request = PatternRequest { ignores_case, across_lines: true, ..request(expression) };
         let Ok(pattern) = Pattern::compile(&request) else { return true };

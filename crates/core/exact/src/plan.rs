@@ -1,9 +1,10 @@
 //! Plans an expression: computes a query of trigrams that every text with a match satisfies.
 //!
 //! For each part of the expression, the plan contains the set of texts that the part matches, if the set is
-//! small. Otherwise the plan contains the texts with which matches begin and end, and a query. The sets of
-//! neighbouring parts are joined, so that the query contains trigrams that span several parts. Russ Cox
-//! described this method for Google Code Search. All texts are folded.
+//! small. Otherwise, the plan contains the texts with which the matches of the part begin, the texts with
+//! which they end, and a query. The sets of neighbouring parts are joined, so that the query contains
+//! trigrams that span several parts. Russ Cox described this method for Google Code Search. All texts are
+//! folded.
 
 use std::collections::BTreeSet;
 
@@ -16,14 +17,14 @@ use crate::query::GramQuery;
 const MAX_TEXTS: usize = 48;
 /// A class is replaced by its characters if it has at most this many distinct folded characters.
 const MAX_CLASS: usize = 16;
-/// A class with more characters is not folded.
+/// A class with more characters than this is not folded.
 const MAX_UNFOLDED_CLASS: u32 = 64;
 /// Maximum number of repetitions of a part that are planned as a sequence.
 const MAX_REPEATED: u32 = 8;
 /// Maximum size of the texts in a set that is made by joining sets.
 const MAX_JOINED_BYTES: usize = 8 << 10;
-/// Texts at the start and at the end of matches are shortened to this number of bytes. At that time, the
-/// query already contains their trigrams, and two bytes are enough to form the trigram with the next byte.
+/// Texts at the start and at the end of matches are shortened to this number of bytes. The query already
+/// contains the trigrams of the longer texts, and two bytes are enough to form a trigram with the next byte.
 const EDGE_BYTES: usize = 2;
 
 type Texts = BTreeSet<Vec<u8>>;
@@ -96,8 +97,8 @@ fn of_repetition(repetition: &Repetition) -> Matches {
         return if is_optional { matches_of(&repetition.sub).or(Matches::empty()) } else { Matches::anything() };
     }
     let written = min.min(MAX_REPEATED);
-    // The repeated part is planned once, because otherwise nested repetitions would be planned exponentially
-    // often.
+    // The repeated part is planned once, because otherwise the work would grow exponentially with the depth
+    // of nested repetitions.
     let once = matches_of(&repetition.sub);
     let mut all = once.clone();
     for _ in 1..written {
@@ -117,7 +118,7 @@ impl Matches {
         Matches::Within { starts: unknown.clone(), ends: unknown, query: GramQuery::All }
     }
 
-    /// The same matches as starts, ends and a query.
+    /// Describes the same matches by their starts, their ends and a query.
     fn inexact(self) -> Self {
         match self {
             Matches::Only(texts) => {
@@ -135,7 +136,7 @@ impl Matches {
         }
     }
 
-    /// The matches of this part followed by the next part.
+    /// The matches of the sequence that consists of this part and the next part.
     fn then(self, next: Matches) -> Self {
         match (self, next) {
             (Matches::Only(first), Matches::Only(next)) => match joined(&first, &next) {
@@ -186,7 +187,8 @@ fn followed(first: Matches, next: Matches) -> Matches {
     Matches::Within { starts, ends, query: GramQuery::and(vec![first_query, next_query, between]) }
 }
 
-/// Each text of the first set followed by each text of the second set. `None` if there are too many.
+/// Each text of the first set followed by each text of the second set. `None` if the result would be too
+/// large.
 fn joined(first: &Texts, next: &Texts) -> Option<Texts> {
     if first.len() * next.len() > MAX_TEXTS {
         // If one of the sets has only one text, the other set may have more texts.
@@ -209,7 +211,7 @@ fn end(text: &[u8]) -> &[u8] {
     &text[text.len().saturating_sub(EDGE_BYTES)..]
 }
 
-/// The shortened texts. If there are too many, the set only contains the empty text.
+/// The shortened texts. If they are too many, the set contains only the empty text, which permits every text.
 fn shortened(texts: &Texts, shorten: fn(&[u8]) -> &[u8]) -> Texts {
     let short: Texts = texts.iter().map(|text| shorten(text).to_vec()).collect();
     if short.len() > MAX_TEXTS { Texts::from([Vec::new()]) } else { short }

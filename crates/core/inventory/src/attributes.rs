@@ -28,7 +28,7 @@ pub(crate) fn marks(text: &str) -> impl Iterator<Item = (&str, Mark)> {
     marked_lines(text).map(|(_, pattern, mark)| (pattern, mark))
 }
 
-/// The same as `marks`, with the line number, counted from 1.
+/// The same as `marks`, with the one-based number of each line.
 fn marked_lines(text: &str) -> impl Iterator<Item = (usize, &str, Mark)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     text.lines().enumerate().filter_map(|(index, line)| {
@@ -63,7 +63,7 @@ fn mark(attribute: &str) -> Option<Mark> {
     }
 }
 
-/// The compiled attribute files of a tree. Only files with at least one mark are included.
+/// The compiled attribute files of a tree. Only attribute files with at least one mark are included.
 pub(crate) struct GeneratedMarks {
     /// Maps a directory to its file. The root is the empty string.
     by_directory: HashMap<String, CompiledFile>,

@@ -32,8 +32,8 @@ const MAGIC: &[&[u8]] = &[
     b"wOF2",
     b"\x93NUMPY",
     b"\x89HDF",
-    // The start of a Git LFS pointer file. Such a file is a short text in place of a file that is stored
-    // elsewhere. That file is nearly always binary.
+    // The start of a Git LFS pointer file. A pointer file is a short text that replaces a file in the
+    // repository. The replaced file, which is stored elsewhere, is nearly always binary.
     b"version https://git-lfs.github.com/spec/",
 ];
 

@@ -7,15 +7,15 @@ use crate::{GeneratedPolicy, Rules, encoding, generated};
 /// The decision about the bytes of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ContentDecision {
-    /// The file is indexed. The text has the line ends of the file and no byte-order mark.
+    /// The file is indexed. The text keeps the line ends of the file, but not its byte-order mark.
     Text { text: String, low_weight: bool },
     /// The file is skipped as `Binary`, `NotUtf8` or `Generated`.
     Skip(Reason),
 }
 
 impl Rules {
-    /// Decides about the bytes of a file. Takes ownership of the bytes, so that UTF-8, the common case, is
-    /// not copied.
+    /// Decides about the bytes of a file. Takes ownership of the bytes, so that the bytes of a UTF-8 file,
+    /// which is the common case, are not copied.
     pub fn decide_content(&self, path: &RepoPath, bytes: Vec<u8>) -> ContentDecision {
         let text = match text_of(bytes) {
             Ok(text) => text,

@@ -1,8 +1,8 @@
 //! The paths that are excluded by default. A repository can include excluded paths again with
 //! `include_override`.
 //!
-//! The excludes are two sorted tables and two lists of suffixes instead of globs. Most paths of a tree are
-//! tested against all excludes. One table look-up for each part of a path is much cheaper than matching a
+//! The excludes are stored as two sorted tables and two lists of suffixes, not as globs. Most paths of a tree
+//! are tested against all excludes. One table lookup for each part of a path is much cheaper than matching a
 //! hundred globs.
 
 /// Names of directories whose content is excluded, at any depth. Sorted by bytes.

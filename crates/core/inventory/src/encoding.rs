@@ -28,8 +28,8 @@ pub(crate) fn to_text(mut bytes: Vec<u8>) -> Result<String, Reason> {
     String::from_utf8(bytes).or_else(|error| from_legacy(error.as_bytes()))
 }
 
-/// Recognises UTF-16 by its byte-order mark. UTF-32 is excluded: its byte-order mark begins with the mark of
-/// UTF-16, but a NUL character follows.
+/// Recognises UTF-16 by its byte-order mark. UTF-32 is excluded: its byte-order mark begins with the bytes of
+/// the UTF-16 mark, but a NUL character follows these bytes.
 fn utf_16_of(bytes: &[u8]) -> Option<&'static Encoding> {
     match bytes {
         [0xff, 0xfe, 0, 0, ..] => None,

@@ -26,7 +26,7 @@ pub struct RuleFile {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct UnusableLines {
     pub file: RepoPath,
-    /// The first unusable line, counted from 1. 0 if the whole file cannot be used.
+    /// One-based number of the first unusable line; 0 if the whole file cannot be used.
     pub first_line: usize,
     pub num_lines: usize,
     /// The error in the first unusable line.

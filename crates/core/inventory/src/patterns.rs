@@ -3,7 +3,7 @@
 //! A pattern without a slash matches the file name in any directory. A pattern with a slash matches the path
 //! from the root: `*` and `?` match within one part of the path, `**` matches any number of parts. A pattern
 //! that ends with a slash or has no wildcard also matches everything below a directory of that name. Users
-//! expect this of `docs` and `docs/`.
+//! expect this behaviour of `docs` and `docs/`.
 
 use std::fmt;
 
@@ -140,7 +140,8 @@ impl Globs {
         }
         match builder.build() {
             Ok(set) => Ok(Self { set, owners }),
-            // The set is built as a whole. The search below finds the glob that is too large for the engine.
+            // The globs are compiled together. The search below finds the glob that is too large for the
+            // engine.
             Err(error) => {
                 let culprit = globs.iter().find(|(glob, _)| GlobSetBuilder::new().add(glob.clone()).build().is_err());
                 Err((culprit.or(globs.first()).map_or(0, |(_, owner)| *owner), PatternFault::of_library(error.kind())))

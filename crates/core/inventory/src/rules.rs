@@ -144,8 +144,8 @@ impl Rules {
         self.skip(path, kind, size_bytes).map(|skip| Outcome::Skipped(skip.reason))
     }
 
-    /// The same decision as `decide_path`, with the rule that caused it. The order of the tests below is the
-    /// order of the reasons in the documentation of this crate.
+    /// The same decision as that of `decide_path`, with the rule that caused the decision. The order of the
+    /// tests below is the order of the reasons in the documentation of this crate.
     pub fn skip(&self, path: &RepoPath, kind: EntryKind, size_bytes: u64) -> Option<Skip> {
         let of = |reason, rule| Some(Skip { reason, rule });
         match kind {
@@ -198,8 +198,9 @@ impl Rules {
         self.generated
     }
 
-    /// The digest changes exactly when the effective settings change. Then a run decides again about every
-    /// file. The digest does not include the inputs of `is_sensitive`. The caller adds these inputs.
+    /// The digest changes exactly when the effective settings change. When it changes, a run decides again
+    /// about every file. The digest does not include the inputs of `is_sensitive`; the caller adds these
+    /// inputs.
     pub fn digest(&self) -> Digest {
         self.digest
     }
@@ -215,7 +216,8 @@ fn keep_faults<T>(compiled: Result<T, Vec<InvalidPattern>>, faults: &mut Vec<Inv
     }
 }
 
-/// Increase this number when the default excludes change or when the content tests decide differently.
+/// Increase this number when the default excludes change, or when the checks of the content give different
+/// decisions.
 const RULES_VERSION: u64 = 2;
 
 fn sorted(files: &[RuleFile]) -> Vec<&RuleFile> {

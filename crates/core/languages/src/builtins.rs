@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// Names that a language defines itself. Each entry of a list is a text of words separated by spaces. A name
-/// is in one of the three lists only.
+/// Names that a language defines itself. Each entry of a list is a text that contains words separated by
+/// spaces. Each name is in only one of the three lists.
 #[derive(Clone, Copy)]
 pub struct Builtins {
     /// Names that both the parser and the linker read.
@@ -31,7 +31,7 @@ impl Builtins {
 }
 
 impl fmt::Debug for Builtins {
-    /// Prints only the parser's names, because only these are part of the version of the parser's facts.
+    /// Prints only the parser's names, because the version of the parser's facts depends on these names only.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut names: Vec<&str> = self.parser_names().collect();
         names.sort_unstable();
@@ -69,8 +69,8 @@ impl StandardModules {
 }
 
 impl fmt::Debug for StandardModules {
-    /// Does not print the modules. Only the linker reads them, so the version of the parser's facts must not
-    /// depend on them.
+    /// Does not print the modules. Only the linker reads the modules, so the version of the parser's facts
+    /// must not depend on them.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("StandardModules")
     }

@@ -1,5 +1,5 @@
 //! Detects the language of a file. The file's name decides first, then its extension, then its first line. If
-//! several languages share the extension, the file's text decides.
+//! several languages have the same extension, the file's text decides.
 
 use std::sync::OnceLock;
 
@@ -49,7 +49,7 @@ pub fn language_of(path: &RepoPath, head: &[u8]) -> Option<&'static LanguageRow>
     by_extension().or_else(by_prefix).or_else(|| by_interpreter(head))
 }
 
-/// Decides by the text, for extensions that several languages share.
+/// Decides by the text of the file if several languages have the same extension.
 fn by_content(extension: &str, head: &[u8]) -> Option<&'static LanguageRow> {
     let has_any = |marks: &[&str]| marks.iter().any(|mark| memchr::memmem::find(head, mark.as_bytes()).is_some());
     let starts_with_any = |marks: &[&str]| {

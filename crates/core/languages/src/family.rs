@@ -27,7 +27,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// Every family but [`Family::Other`].
+    /// Every family except [`Family::Other`].
     pub const LINKED: &[Family] = &[
         Family::Python,
         Family::Script,

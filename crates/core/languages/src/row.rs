@@ -59,7 +59,7 @@ pub enum VisibilityRule {
     Underscore,
     /// Public if the name starts with a capital letter, internal otherwise.
     Capital,
-    /// The first of `words` that occurs in the text captured as `@visibility` decides. If none occurs, the
+    /// The first of `words` that occurs in the text of the capture `@visibility` decides. If none occurs, the
     /// visibility is `default`, or `member_default` for members of interfaces, traits and enums.
     Keyword { words: &'static [(&'static str, Visibility)], default: Visibility, member_default: Visibility },
     /// A top-level symbol is public if it is exported, and internal otherwise. Members are public unless one
@@ -87,7 +87,7 @@ pub struct TestRules {
     /// Suffixes of the names of test files, compared with the file extension.
     pub file_suffixes: &'static [&'static str],
     /// Suffixes of the names of test files, compared without the file extension. A suffix of capital letters
-    /// matches only after a letter that is no capital: `OrderIT`, but not `AUDIT`.
+    /// matches only after a letter that is not a capital letter: `OrderIT`, but not `AUDIT`.
     pub stem_suffixes: &'static [&'static str],
     /// Decorators of test code. Each decorator is listed without the marker, either without arguments or with
     /// all its arguments.
@@ -143,8 +143,8 @@ pub struct LanguageRow {
     pub family: Family,
     pub class: LanguageClass,
     pub grammar: Option<Grammar>,
-    /// True for a text format without a grammar that has a scanner in `documents`. The scanner has the row's
-    /// name.
+    /// True for a text format without a grammar that has a scanner in `documents`. The scanner and the row
+    /// have the same name.
     pub has_scanner: bool,
     /// The text of the query file. The text is empty for a language without a grammar.
     pub query: &'static str,
@@ -187,8 +187,8 @@ pub struct LanguageRow {
     pub call_instantiates: bool,
     /// Functions that return a new value of the type on which they are called: `new` in `Foo::new()`.
     pub constructor_functions: &'static [&'static str],
-    /// The name of constructors, if a call of a super word alone, such as `super(…)`, calls the constructor
-    /// of the base class. Empty for all other languages.
+    /// The name of constructors in a language in which a call of a super word alone, such as `super(…)`,
+    /// calls the constructor of the base class. Empty for all other languages.
     pub constructor_method: &'static str,
     /// Types that are replaced by their type argument: `Option<Foo>` becomes `Foo`.
     pub transparent_types: &'static [&'static str],
@@ -201,7 +201,7 @@ pub struct LanguageRow {
     /// Kinds of syntax nodes that expand one value to several arguments. A call with such a node has no known
     /// number of arguments.
     pub spread_nodes: &'static [&'static str],
-    /// True if the C preprocessor processes the language. If true, macros at places where the grammar allows
+    /// Whether the C preprocessor processes the language. If true, macros at places where the grammar allows
     /// no name are replaced by spaces before the parse.
     pub preprocessed: bool,
     /// The names that the language defines itself.

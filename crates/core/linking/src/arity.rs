@@ -1,4 +1,4 @@
-//! Reads the number of arguments of a definition from the signature.
+//! Reads from the signature of a definition how many arguments the definition accepts.
 
 use cairn_domain::Arity;
 
@@ -15,14 +15,15 @@ pub(crate) fn of_clause(signature: &str, name: &str) -> Arity {
     Arity { min: num(max - num_optional), max: num(max) }
 }
 
-/// The arity in the declaration of `name`. A parameter for the object itself is not counted.
+/// The arity of `name`, read from its declaration. A parameter for the object itself is not counted.
 pub(crate) fn of_signature(signature: &str, name: &str) -> Arity {
     let Some(list) = parameter_list(signature, name) else { return Arity::UNKNOWN };
     let mut arity = Arity { min: 0, max: 0 };
     for (index, parameter) in split_parameters(list).enumerate() {
         let parameter = parameter.trim();
         if index == 0 && parameter.starts_with("this ") {
-            // A call of a C# extension method passes the object before the dot or as the first argument.
+            // A call of a C# extension method writes the object before the dot, or passes it as the first
+            // argument.
             arity.max = 1;
             continue;
         }
@@ -41,7 +42,7 @@ pub(crate) fn of_signature(signature: &str, name: &str) -> Arity {
     arity
 }
 
-/// The text between the brackets after the name. None if the closing bracket is missing.
+/// The text between the brackets after the name. `None` if the closing bracket is missing.
 fn parameter_list<'s>(signature: &'s str, name: &str) -> Option<&'s str> {
     let mut from = 0;
     while let Some(found) = signature[from..].find(name) {
@@ -74,7 +75,8 @@ fn skip_type_parameters(text: &str) -> &str {
     text
 }
 
-/// The change of the bracket depth at this byte. The `>` of the arrows `->` and `=>` is not a bracket.
+/// The change of the bracket depth that this byte causes. The `>` in the arrows `->` and `=>` is not a
+/// bracket.
 fn depth_change(text: &str, at: usize, byte: u8) -> i32 {
     match byte {
         b'(' | b'[' | b'{' | b'<' => 1,

@@ -43,7 +43,7 @@ impl ImportFact {
     }
 }
 
-/// Returns the names that an import binds. A wildcard binds the empty name.
+/// Returns the names that an import binds. For a wildcard import, the result contains the empty name.
 pub(crate) fn bound_names(import: &cairn_domain::Import, family: Family) -> Vec<BoundName<'_>> {
     let base = BoundName {
         module: &import.module,
@@ -83,7 +83,7 @@ pub(crate) fn bound_names(import: &cairn_domain::Import, family: Family) -> Vec<
     bound
 }
 
-/// The local name of a module that is imported without alias.
+/// The local name of a module that is imported without an alias.
 fn default_binding(module: &str, family: Family) -> &str {
     match family {
         Family::Python => module.split('.').next().unwrap_or(module),

@@ -10,12 +10,12 @@ use crate::rules::Rules;
 use crate::select::select;
 use crate::{Definition, Family, Name};
 
-/// The maximum depth to which chains of base classes are followed.
+/// Maximum length of a chain of base classes that is followed.
 const MAX_DEPTH: u32 = 12;
 
 impl Lookup<'_> {
-    /// Resolves `name` in a class: to a member of the class itself, or else of the first base class that has
-    /// such a member.
+    /// Resolves `name` in a class: to a member of the class itself if it exists, otherwise to a member of the
+    /// first base class that has a member with this name.
     pub(crate) fn class_member(&mut self, file: FileId, class: u32, name: &str, ask: Ask) -> Finding {
         let query = LinkQuery::new(Topic::Member, file, Name(class.into()), Name::of(name), ask);
         self.remembered(query, |lookup| lookup.in_hierarchy(file, class, name, ask, 0))
@@ -64,8 +64,8 @@ impl Lookup<'_> {
         if is_open { Finding::External } else { Finding::Nothing }
     }
 
-    /// Finds the constructor that is written in a class. The name of a constructor is the name of the class,
-    /// or `constructor`.
+    /// Finds the constructor that is defined in the class itself. The name of a constructor is the name of
+    /// the class, or `constructor`.
     pub(crate) fn constructor(&mut self, file: FileId, class: u32, ask: Ask) -> Finding {
         let rules = Rules::of(self.contribution(file).family);
         let definition = *self.definition(file, class);
@@ -84,7 +84,7 @@ impl Lookup<'_> {
 
     /// Searches the base classes depth first, from left to right. This order is correct for languages with
     /// single inheritance. In other languages, this order can be wrong if two bases have a common base.
-    /// Therefore a member that is found through one of several bases is less certain.
+    /// Therefore the certainty is lower for a member that is found through one of several bases.
     fn inherited(&mut self, file: FileId, class: u32, name: &str, ask: Ask, depth: u32) -> Finding {
         if depth > MAX_DEPTH || !self.spend() {
             return Finding::Nothing;
@@ -105,7 +105,7 @@ impl Lookup<'_> {
                 continue;
             };
             if (base_file, index) == (file, class) {
-                // A base with the same name as the class is another class, from another file.
+                // A base with the same name as the class is a different class, from another file.
                 is_open = true;
                 continue;
             }
@@ -125,7 +125,7 @@ impl Lookup<'_> {
         if is_open { Finding::External } else { Finding::Nothing }
     }
 
-    /// Resolves the name of a base class at the position of the class.
+    /// Resolves the name of a base class in the scope that contains the class.
     fn base_referents(&mut self, file: FileId, class: u32, name: &str) -> Finding {
         let container = self.definition(file, class).container;
         self.dotted(file, container, name, Ask::TYPE)
@@ -145,7 +145,7 @@ impl Lookup<'_> {
         found
     }
 
-    /// Finds a member that is written in the class itself, in any file. `class` is the class that contains
+    /// Finds a member that is defined in the class itself, in any file. `class` is the class that contains
     /// the member.
     pub(crate) fn own_member(
         &mut self,

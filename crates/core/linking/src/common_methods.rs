@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashSet;
 
-/// Names of methods that many types have, including built-in types. If the repository defines such a method
-/// only once, a call may still mean another method.
+/// Names of methods that many types have, including built-in types. Even if the repository defines such a
+/// method only once, a call may mean a method from outside the repository.
 const COMMON_METHODS: &str = "
     Add Append Bool Bytes Clear Clone Close Contains Copy Count Create Delete Do Done Equal Err Error
     Errorf Exec Exit Fatal Fatalf Find First Flush Format Get Handle Has Header Index Init Insert Int

@@ -130,7 +130,7 @@ fn fields(outline: &Outline, definitions: &[Definition]) -> Vec<FieldType> {
             Some(scope) if scope.kind.is_container() => (scope.name, scope.qualified),
             Some(scope) => (scope.container_last, scope.container),
         };
-        // An assignment outside of all symbols does not set a field.
+        // An assignment that is not inside a symbol does not set a field.
         let own = field.scope.and_then(|_| field.name.strip_prefix("self."));
         let name = Name::of(own.unwrap_or(&field.name));
         fields.push(FieldType { class, name, type_name: field.type_name.clone(), scope });

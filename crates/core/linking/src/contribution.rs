@@ -1,8 +1,8 @@
-//! The contribution of one file: its names, its classes, and those imports that other files can follow. Other
-//! files find only these parts of the file.
+//! The contribution of one file: the names, the classes and the imports of the file that other files can use.
+//! Other files find only these parts of the file.
 //!
-//! The environment is built from contributions alone. Therefore a run that changed one file needs the facts
-//! of only that file and of the affected files. For all other files, such a run needs only the contributions.
+//! The environment is built only from contributions. Therefore a run that changed one file needs the facts of
+//! only that file and of the affected files. For all other files, such a run needs only the contributions.
 //! Contributions contain hashes instead of names, except where a path must be formed.
 
 use std::sync::{Arc, OnceLock};
@@ -32,8 +32,8 @@ pub struct LinkFile<'a> {
     pub facts: &'a FileFacts,
 }
 
-/// A definition that other files can find. If `local` is true, only the function around the definition can
-/// find it.
+/// A definition that other files can find. If `local` is true, only the enclosing function can find the
+/// definition.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Definition {
     pub name: Name,
@@ -52,10 +52,10 @@ pub struct Definition {
     /// Whether other files can use the name.
     pub exported: bool,
     pub private: bool,
-    /// Whether the definition is inside a function. If so, only that function can use the name.
+    /// Whether the definition is inside a function. If so, only this function can use the name.
     pub local: bool,
-    /// Whether the definition repeats another definition. Examples: the signature of an overload, the setter
-    /// of a property, a prototype.
+    /// Whether the definition repeats another definition: for example, the signature of an overload, the
+    /// setter of a property, or a prototype.
     pub secondary: bool,
     /// The name of the container, without the file's package.
     pub holder: Name,
@@ -68,7 +68,7 @@ pub struct Definition {
     pub is_default: bool,
     /// Whether the definition is an object that may have the same name as a class.
     pub is_companion: bool,
-    /// Whether no reference can use the name, as for a test that a macro defines.
+    /// Whether no reference can use the name. This is the case for a test that a macro defines.
     pub nameless: bool,
     /// Whether the definition is an alias of its container: `const Self = @This();`.
     pub names_holder: bool,
@@ -90,7 +90,7 @@ pub struct Base {
 pub struct ImportFact {
     pub module: String,
     pub level: u8,
-    /// The name that is imported from the module. None if the import binds the module itself.
+    /// The name that is imported from the module. `None` if the import binds the module itself.
     pub name: Option<String>,
     /// The local name. Empty for a wildcard.
     pub local: Name,
@@ -103,8 +103,7 @@ pub struct ImportFact {
     pub container: Name,
 }
 
-/// A field with an evident type, or a variable at the top level of the file. The class of such a variable is
-/// empty.
+/// A field or a top-level variable with an evident type. For a variable, `class` is empty.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FieldType {
     /// The last part of the qualified name of the class.
@@ -115,7 +114,7 @@ pub struct FieldType {
     pub scope: Name,
 }
 
-/// The item to which an entry refers, within the file of the entry.
+/// The item in the file of an entry to which the entry refers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Item {
     File,
@@ -195,8 +194,8 @@ impl Contribution {
         self.named().types.get(&qualified).copied()
     }
 
-    /// The namespaces around the declared namespace, from the innermost to the outermost: `A.B` and `A` for
-    /// `A.B.C`.
+    /// The namespaces that enclose the declared namespace, from the innermost to the outermost: `A.B` and `A`
+    /// for `A.B.C`.
     pub(crate) fn outer_namespaces(&self) -> &[Name] {
         self.outer_namespaces.get_or_init(|| {
             let mut parts = self.package.as_deref().unwrap_or_default().split('.');

@@ -72,7 +72,8 @@ impl FileLinker<'_> {
         }
     }
 
-    /// Finds the file of a path. The path is relative to the folder of the document or to the root.
+    /// Finds the file that `text` names by a path. The path is relative to the folder of the document or to
+    /// the root.
     fn mentioned_file(&mut self, text: &str) -> Option<u32> {
         let text = text.trim().trim_start_matches("./");
         if text.contains(char::is_whitespace) || !text.contains(['/', '.']) {
@@ -99,7 +100,7 @@ impl FileLinker<'_> {
         if !is_name(name) || !holder.is_none_or(is_name) || is_word && name.len() < MIN_PLAIN_WORD {
             return referents;
         }
-        // A name such as `__name__` has another meaning in every module.
+        // A name such as `__name__` has a different meaning in each module.
         if name.starts_with("__") && holder.is_none() {
             return referents;
         }
@@ -134,7 +135,7 @@ impl FileLinker<'_> {
 struct Sections<'d> {
     document: &'d DocumentFacts,
     nodes: Vec<NodeKey>,
-    /// For each section, the index of the section around it.
+    /// For each section, the index of the section that directly encloses it.
     outer: Vec<Option<usize>>,
 }
 
@@ -161,7 +162,7 @@ impl<'d> Sections<'d> {
     }
 }
 
-/// Whether the file is in a module, folder or package with that name.
+/// Whether the file is in a module, folder or package with this name.
 fn occurs_in(file: &Contribution, name: &str) -> bool {
     let mut parts = file.module_path.split('.').chain(file.path.directory().split('/'));
     file.path.stem() == name || file.package.as_deref() == Some(name) || parts.any(|part| part == name)

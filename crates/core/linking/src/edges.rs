@@ -6,7 +6,7 @@ use cairn_domain::{EdgeKey, EdgeKind, EdgeRecord, NodeKey, RepositoryId, Resolut
 #[derive(Debug, Default)]
 pub(crate) struct Edges(Vec<Draft>);
 
-/// An edge without a key. Edges are sorted and numbered by the fields in this order.
+/// An edge without a key. Edges are sorted by the fields in the order of their declaration.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Draft {
     source: NodeKey,
@@ -18,7 +18,7 @@ struct Draft {
 }
 
 impl Edges {
-    /// Adds an edge. The more candidates a reference has, the lower is the confidence of each edge.
+    /// Adds an edge. The confidence of an edge is lower if the reference has more candidates.
     pub(crate) fn add(
         &mut self,
         source: NodeKey,
@@ -37,8 +37,8 @@ impl Edges {
         self.add(source, kind, target, line, Resolution::Exact, 1);
     }
 
-    /// Sorts the edges by source, kind, target and line, and numbers equal edges in that order. All edges of
-    /// a source must be added before this call.
+    /// Sorts the edges by source, kind, target and line. Edges with the same source, kind and target are
+    /// numbered in this order. All edges of a source must be added before this call.
     pub(crate) fn finish(mut self, owner: RepositoryId) -> Vec<EdgeRecord> {
         self.0.sort_unstable();
         let mut records = Vec::with_capacity(self.0.len());
@@ -53,8 +53,8 @@ impl Edges {
     }
 }
 
-/// The confidence for a class of resolution. The values were measured: a person checked samples of each
-/// class.
+/// The confidence of an edge with this class of resolution. The values were measured: a person checked
+/// samples of each class.
 fn confidence(resolution: Resolution, num_candidates: usize) -> u8 {
     match resolution {
         Resolution::Exact => 99,

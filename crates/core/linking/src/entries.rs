@@ -76,7 +76,8 @@ fn each_definition_key(family: Family, path: Name, definition: &Definition, mut 
     }
 }
 
-/// Calls `add` for each suffix of the path that an import can use. A suffix begins at a part of the path.
+/// Calls `add` for each suffix of the path that an import can use. A suffix always begins at the start of a
+/// part of the path.
 fn each_suffix(family: Family, path: &str, mut add: impl FnMut(&str)) {
     let Some(named) = importable_path(family, path) else { return };
     add(named);
@@ -91,7 +92,8 @@ fn each_suffix(family: Family, path: &str, mut add: impl FnMut(&str)) {
     }
 }
 
-/// The path without the parts that imports omit. None if the language does not find files by path suffix.
+/// The path without the parts that imports omit. `None` if imports of the language do not find files by a
+/// path suffix.
 fn importable_path(family: Family, path: &str) -> Option<&str> {
     let named = match family {
         Family::Python => {
@@ -115,7 +117,7 @@ pub fn changed_keys(old: Option<&Contribution>, new: Option<&Contribution>) -> F
     symmetric_difference(&old.map(digests).unwrap_or_default(), &new.map(digests).unwrap_or_default())
 }
 
-/// Keys whose packages differ between the old and the new state of the repository.
+/// The keys under which the packages differ between the old and the new state of the repository.
 pub fn changed_package_keys(old: &[PackageManifest], new: &[PackageManifest]) -> FxHashSet<u64> {
     let digests = |manifests: &[PackageManifest]| {
         let mut digests: Vec<(u64, u64)> =
@@ -141,7 +143,7 @@ pub(crate) fn manifests_key(ecosystem: &str) -> u64 {
 }
 
 /// Sorted pairs of key and digest. The digest covers the item, its container and the attributes of its file,
-/// but not its position. So lines that are inserted above a function change no digest.
+/// but not its position. Therefore no digest changes when lines are inserted above a function.
 fn digests(file: &Contribution) -> Vec<(u64, u64)> {
     let salt = hash(&(&file.path, file.family, &file.module_path, &file.module, &file.package, file.is_test));
     let mut items: Vec<u64> = Vec::with_capacity(file.definitions.len());

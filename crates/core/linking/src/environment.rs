@@ -24,15 +24,16 @@ pub struct Environment<'a> {
     pub(crate) packages: Packages<'a>,
     /// The entries of the files that both states of a change contain.
     table: Arc<Table>,
-    /// All entries of each key to which the state's own files add an entry, including those of shared files.
+    /// For each key to which the state's own files add an entry: all entries of this key, including the
+    /// entries of shared files.
     overlay: FxHashMap<u64, Vec<Entry>>,
-    /// Results over many entries that are the same for every file.
+    /// Results that are computed from many entries and are the same for every file.
     pub(crate) shared: Mutex<FxHashMap<LinkQuery, Finding>>,
 }
 
 /// The files of one state that differ from the other state, and the packages. `files` are the files that the
-/// other state does not contain, or contains with another contribution. `packages` are all packages of this
-/// state.
+/// other state does not contain, or for which the other state has a different contribution. `packages` are
+/// all packages of this state.
 #[derive(Clone, Copy, Debug)]
 pub struct State<'a> {
     pub files: &'a [Contribution],
@@ -75,8 +76,8 @@ impl<'a> Environment<'a> {
             .map(|state| Self::of_state(repository, files.clone(), Arc::clone(&path_names), Arc::clone(&table), state))
     }
 
-    /// At the indices of shared files, `files` contains these files. At each other index, `files` contains
-    /// the file of either state. Only entries that are added here refer to these other indices.
+    /// At the indices of shared files, `files` contains these files. At each other index, `files` contains a
+    /// file of one of the two states. Only the entries that this function adds refer to these other indices.
     fn of_state(
         repository: RepositoryId,
         mut files: Vec<&'a Contribution>,

@@ -13,7 +13,7 @@ use crate::referents::{Ask, Finding, Referent, Referents};
 use crate::rules::Rules;
 use crate::{Family, Name};
 
-/// Python packages that are imported under another name than their published name.
+/// Python packages that are imported under a name that differs from their published name.
 const PYTHON_DISTRIBUTIONS: &[(&str, &str)] = &[
     ("attr", "attrs"),
     ("bs4", "beautifulsoup4"),
@@ -33,8 +33,8 @@ const PYTHON_DISTRIBUTIONS: &[(&str, &str)] = &[
 impl FileLinker<'_> {
     pub(crate) fn imports(&mut self) {
         let family = self.resolver.family;
-        // An import with an empty module means the file itself. Such an import exports a name of the file
-        // under another name.
+        // The empty module of an import means the file itself. An import with an empty module exports a name
+        // of the file under a different name.
         let is_own = |import: &Import| matches!(family, Family::Script | Family::Lua) && import.module.is_empty();
         for import in self.resolver.facts.imports.iter().filter(|import| !is_own(import)) {
             let container = self.resolver.scopes.module_around(import.enclosing);
@@ -101,8 +101,8 @@ impl FileLinker<'_> {
         }
     }
 
-    /// Whether the imported name is a better target of the import than the module. The result is true for a
-    /// file of a package, and in Rust for an inner module.
+    /// Whether the imported name is a better target of the import than the module. The result is true if the
+    /// name refers to a file of a package, or in Rust to an inner module.
     fn is_better_match(&self, module: Referent, named: &Finding) -> bool {
         let Finding::Found(referents, _) = named else { return false };
         let is_module = |referent: &Referent| matches!(referent, Referent::File { .. });
@@ -133,7 +133,8 @@ impl FileLinker<'_> {
     }
 
     /// The file that represents a package of many files. This is the file with the same name as the folder.
-    /// If no such file exists, the file with the documentation is used, or else the first file.
+    /// If no file has this name, it is the file with the documentation of the package, otherwise the first
+    /// file.
     fn face_of_package(&mut self, family: Family, namespace: Name) -> Option<u32> {
         if family == Family::Python {
             return None;

@@ -10,8 +10,8 @@
 //! [`affected`] files are linked again. The result is the same as if all files were linked.
 //!
 //! Every edge has a certainty. `exact` means that scope or structure leaves only one possible target. The
-//! certainty is lower if a parameter shadows a function, or if there is a second definition, an overload, or
-//! a base class outside the repository.
+//! certainty is lower if a parameter shadows a function, if the name has a second definition or an overload,
+//! or if a base class is outside the repository.
 //!
 //! This crate reads no files. No result depends on the order of the input or on the platform.
 

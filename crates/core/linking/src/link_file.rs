@@ -21,18 +21,19 @@ pub struct UnresolvedReference {
     pub reason: Unresolved,
 }
 
-/// The result of linking one file. The result depends only on the file, and on the environment's entries
-/// under the keys `asked`.
+/// The result of linking one file. The result depends only on the file and on the entries that the
+/// environment contains under the keys in `asked`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileLinks {
     pub path: RepoPath,
     /// Sorted by source, kind, target, line.
     pub edges: Vec<EdgeRecord>,
-    /// Imports first, then all other references. Both are in order of position.
+    /// The unresolved imports, followed by all other unresolved references. Both groups are sorted by
+    /// position.
     pub unresolved: Vec<UnresolvedReference>,
     /// The names of the other modules to which the file's edges lead, sorted.
     pub modules: Vec<String>,
-    /// The keys that the file requested, sorted. Keys under which only the file itself is found are left out.
+    /// The keys that the file requested, sorted. Keys under which only the file itself is found are omitted.
     pub asked: Vec<u64>,
 }
 
@@ -118,7 +119,8 @@ impl<'e> FileLinker<'e> {
         if !is_base || !self.resolver.rules.bases_are_mixed {
             return kind;
         }
-        // The reference is in an extension of a type that is defined elsewhere. The file itself has no bases.
+        // The reference is in an extension of a type that is defined elsewhere. A file has no bases, so a
+        // reference without an enclosing symbol is not treated as a base.
         let Some(own) = reference.enclosing else { return ReferenceKind::TypeUse };
         let is_interface = |definition: &Definition| definition.kind == SymbolKind::Interface;
         let own = &self.resolver.contribution.definitions[own as usize];
@@ -144,7 +146,7 @@ impl<'e> FileLinker<'e> {
         enclosing.map_or(self.node, |index| self.resolver.contribution.node(index))
     }
 
-    /// The node of a referent, and the kind of the edge from the reference to it.
+    /// The node of a referent, and the kind of the edge from the reference to this node.
     fn target(&self, referent: Referent, kind: ReferenceKind) -> Option<(NodeKey, EdgeKind)> {
         match referent {
             Referent::Definition { file, index } => {
@@ -167,7 +169,7 @@ impl<'e> FileLinker<'e> {
         NodeKey::file(self.environment.repository(), &self.resolver.lookup.contribution(file).path)
     }
 
-    /// Records the module of the target of an edge.
+    /// Records the module to which an edge leads.
     pub(crate) fn reach(&mut self, referent: Referent) {
         let (Referent::Definition { file, .. } | Referent::File { file, .. }) = referent else { return };
         let module = self.resolver.lookup.contribution(file).module.as_deref();

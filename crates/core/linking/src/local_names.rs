@@ -1,4 +1,4 @@
-//! Resolves names in the functions and classes around a reference.
+//! Resolves names in the functions and classes that enclose a reference.
 
 use cairn_domain::{Resolution, SymbolKind};
 
@@ -11,13 +11,14 @@ use crate::referents::{Ask, Finding, Want};
 use crate::resolve::{Local, Resolver};
 use crate::select::select;
 
-/// If a function has more bindings of a name than this limit, the function is searched only once for the
-/// name.
+/// If a function has more bindings of a name than this limit, the result of the search in this function is
+/// stored and used again.
 const MANY_BINDINGS: usize = 16;
 
 impl<'e> Resolver<'e> {
-    /// Resolves a name in the functions and classes around a reference, from the innermost outwards. The flag
-    /// is true if one of these classes has unknown bases. Then the name may be inherited from such a base.
+    /// Resolves a name in the functions and classes that enclose a reference, from the innermost to the
+    /// outermost. The flag is true if one of these classes has an unknown base. In this case, the name may be
+    /// inherited from the unknown base.
     pub(crate) fn local(&mut self, name: &'e str, enclosing: Option<u32>, ask: Ask) -> (Local<'e>, bool) {
         let hashed = Name::of(name);
         let mut is_open = false;
@@ -41,10 +42,10 @@ impl<'e> Resolver<'e> {
         (Local::Unbound, is_open)
     }
 
-    /// Resolves a name without a receiver to a member of a class around the reference. If the reference is in
-    /// a method that is written outside of its class, resolves the name to a member of that class. Members
-    /// are visible without a receiver directly in the body of the class. In some languages, members are
-    /// visible everywhere inside the class.
+    /// Resolves a name without a receiver to a member of an enclosing class. If the reference is in a method
+    /// that is defined outside its class, the name is resolved to a member of the method's class. Members are
+    /// visible without a receiver directly in the body of the class. In some languages, members are visible
+    /// everywhere inside the class.
     fn visible_member(
         &mut self,
         scope: u32,
@@ -61,7 +62,8 @@ impl<'e> Resolver<'e> {
             let class = OwnClass { symbol: Some(scope), class: *definition, name, is_doubtful: false };
             return self.member_of_own(&class, name, ask);
         }
-        // In an implementation, functions can call each other without a receiver, as in any module.
+        // Functions that implement a type outside its definition can call each other without a receiver, as
+        // in any module.
         let sees_members = self.rules.implicit_self || self.rules.modules_are_types;
         let is_outside = definition.parent.is_none() && !definition.container.is_empty() && sees_members;
         match self.own_class(Some(scope)).filter(|_| is_outside) {
@@ -94,7 +96,7 @@ impl<'e> Resolver<'e> {
 
     /// Resolves a name that the function defines or imports.
     fn defined_in_function(&mut self, scope: u32, name: Name, ask: Ask) -> Local<'e> {
-        // The members of an object in a function or variable are not visible without a receiver.
+        // If an object is defined in a function or variable, its members are not visible without a receiver.
         let is_lexical = |index: &u32| {
             let kind = self.contribution.definitions[*index as usize].kind;
             !matches!(kind, SymbolKind::Method | SymbolKind::Field)
@@ -103,8 +105,8 @@ impl<'e> Resolver<'e> {
         let children: Vec<(FileId, u32)> = children.map(|index| (self.file, index)).collect();
         let found = select(&mut self.lookup, children.into_iter(), ask, self.rules);
         if !found.is_nothing() {
-            // C has no nested functions. A seemingly nested function is a macro that the grammar does not
-            // recognise.
+            // C has no nested functions. A function that seems to be nested is a macro that the grammar does
+            // not recognise.
             let is_doubtful = self.family == Family::C;
             return Local::Found(if is_doubtful { found.at_most(Resolution::Heuristic) } else { found });
         }

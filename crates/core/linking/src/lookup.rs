@@ -20,25 +20,25 @@ pub(crate) struct Lookup<'e> {
     environment: &'e Environment<'e>,
     own: FileId,
     asked: RequestedKeys,
-    /// The remaining steps for the current reference. This limit bounds the time that a large network of
-    /// re-exports can take.
+    /// The remaining steps for the current reference. This limit bounds the time for a reference that leads
+    /// into a large network of re-exports.
     fuel: u32,
     /// The number of entries that the file may still examine.
     work: u64,
-    /// The results of queries that the file repeats.
+    /// The results of queries that the file may repeat.
     remembered: FxHashMap<LinkQuery, Finding>,
 }
 
 /// The maximum number of steps for one reference.
 const FUEL: u32 = 300;
 
-/// The maximum number of entries and steps for one file. Large files need about a hundredth of this number.
-/// After this limit, the remaining lookups of a file find nothing. The limit is reached at the same point on
-/// every machine.
+/// The maximum number of entries and steps that the lookups of one file may use. Large files need about a
+/// hundredth of this number. After this limit, the remaining lookups of a file find nothing. The limit is
+/// reached at the same point on every machine.
 const WORK: u64 = 50_000_000;
 
-/// A result over fewer entries is not remembered, because a new computation takes no longer than a look-up of
-/// the stored result.
+/// A result that was computed from fewer entries is not remembered, because a new computation takes no longer
+/// than a lookup of the stored result.
 const MANY_ENTRIES: usize = 16;
 
 impl<'e> Lookup<'e> {
@@ -80,7 +80,8 @@ impl<'e> Lookup<'e> {
         self.fuel > 0 && self.work > 0
     }
 
-    /// Subtracts this number of entries from the work that the file may do. Returns false if nothing remains.
+    /// Subtracts this number of entries from the number that the file may still examine. Returns false if no
+    /// entries remain.
     pub(crate) fn afford(&mut self, num_entries: usize) -> bool {
         self.work = self.work.saturating_sub(num_entries as u64);
         self.work > 0
@@ -110,9 +111,10 @@ impl<'e> Lookup<'e> {
         if num_entries <= MANY_ENTRIES { find(self) } else { self.remembered(query, find) }
     }
 
-    /// Returns the result of a query over this many entries. The result does not depend on the requesting
-    /// file. The result is computed once for all files. The computation does not count as work of the file
-    /// that requests it first. So the remaining work of a file does not depend on the order of the files.
+    /// Returns the result of a query that examines this number of entries. The result does not depend on the
+    /// requesting file, so the result is computed once for all files. The computation is not counted as work
+    /// of the file that requests it first. Therefore the remaining work of a file does not depend on the
+    /// order of the files.
     pub(crate) fn shared(
         &mut self,
         query: LinkQuery,
@@ -137,8 +139,8 @@ impl<'e> Lookup<'e> {
         found
     }
 
-    /// The contribution of a file. Call this only for files that a lookup returned, because the digests of
-    /// the returned entries must cover everything that is read.
+    /// The contribution of a file. Call this function only for files that a lookup returned, because the
+    /// digests of the returned entries must cover everything that the linker reads.
     pub(crate) fn contribution(&self, file: FileId) -> &'e Contribution {
         self.environment.files[file as usize]
     }
@@ -191,7 +193,7 @@ impl<'e> Lookup<'e> {
         Definitions(self.ask(key(Space::PackageMember, [Name::of_family(family), namespace, name])))
     }
 
-    /// The files of a package, and the files that declare it as a namespace.
+    /// The files of a package, and the files that declare the package as a namespace.
     pub(crate) fn package_files(
         &mut self,
         family: Family,

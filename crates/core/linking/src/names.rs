@@ -3,15 +3,16 @@
 //! The linker compares names a few million times in one run. Therefore names are 64-bit hashes, and the
 //! contribution of a file contains no text. In a repository with a million names, the probability that two of
 //! them have the same hash is about 1 in 40 million. Two names with the same hash would cause one wrong edge.
-//! This edge would be the same on every machine. Keys are stored, so the hash is the same on every platform.
+//! Keys are stored, so the hash is the same on every platform. Therefore the wrong edge would be the same on
+//! every machine.
 
 use cairn_languages::Family;
 
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// The hash (FNV-1a) of a name, a dotted name or a path. Extending a hash gives the hash of the extended
-/// text.
+/// The hash (FNV-1a) of a name, a dotted name or a path. If a hash is extended with a text, the result is the
+/// hash of the extended name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name(pub u64);
 

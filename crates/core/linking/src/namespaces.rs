@@ -14,8 +14,8 @@ pub(crate) fn namespace(family: Family, path: &RepoPath, package: Option<&str>) 
     }
 }
 
-/// The target that contains a file, by the folder layout of Swift's package manager: `Sources/Library/Model`
-/// is in `Library`.
+/// The target that contains a file. The folders follow the layout of Swift's package manager:
+/// `Sources/Library/Model` is in the target `Library`.
 fn swift_target(directory: &str) -> Option<&str> {
     let mut parts = directory.split('/');
     parts.find(|part| matches!(*part, "Sources" | "Tests" | "Plugins"))?;

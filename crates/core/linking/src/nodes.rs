@@ -174,8 +174,8 @@ impl Graph {
         }
         for dependency in &manifest.dependencies {
             let key = self.package_node(manifest, dependency);
-            // If the repository itself declares the package, it contains the package and does not depend on
-            // it.
+            // If the repository itself declares the package, the repository contains the package and does not
+            // depend on it.
             if self.linked.insert((self.root, key)) {
                 self.edges.add_certain(self.root, EdgeKind::DependsOn, key, 0);
             }

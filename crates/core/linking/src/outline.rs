@@ -72,10 +72,10 @@ fn arity(symbol: &Symbol, family: Family, language: &str) -> Arity {
     let Symbol { signature, name, .. } = symbol;
     match family {
         Family::Elixir => of_clause(signature, name),
-        // In Haskell, the type and the equations of a function do not show how many arguments a call passes.
+        // In Haskell, neither the type nor the equations of a function show how many arguments a call passes.
         Family::Haskell => Arity::UNKNOWN,
         Family::Zig if symbol.kind == SymbolKind::Method => {
-            // The object itself is the first parameter, whatever its name is.
+            // The first parameter is the object itself. The name of this parameter is not fixed.
             let Arity { min, max } = of_signature(signature, name);
             Arity { min: min.saturating_sub(1), max }
         }
@@ -115,7 +115,7 @@ fn is_secondary(symbol: &Symbol, family: Family) -> bool {
         // The signature of a prototype ends with `;`, because a prototype has no body.
         Family::C => symbol.kind.is_callable() && symbol.signature.ends_with(';'),
         Family::Script => symbol.kind == SymbolKind::Method && symbol.signature.starts_with("set "),
-        // A test often has the name of the tested function, and no code calls the test.
+        // A test often has the same name as the tested function, and no code calls the test.
         Family::Zig => symbol.is_test && symbol.signature.starts_with("test"),
         // The declaration of a callback in a behaviour is not a separate function.
         Family::Elixir => symbol.is_test && symbol.signature.starts_with("test") || symbol.signature.starts_with('@'),
@@ -125,7 +125,7 @@ fn is_secondary(symbol: &Symbol, family: Family) -> bool {
     }
 }
 
-/// Marks the signatures of overloads as secondary. If a scope contains several functions of one name,
+/// Marks the signatures of overloads as secondary. If a scope contains several functions with one name,
 /// TypeScript allows a body only for the last of them. The earlier functions are overloads.
 fn mark_overloads(symbols: &mut [OutlineSymbol]) {
     let mut last: FxHashMap<(Option<u32>, String), usize> = FxHashMap::default();

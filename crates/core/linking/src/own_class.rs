@@ -1,4 +1,4 @@
-//! Finds the class around a reference, and its members.
+//! Finds the class that encloses a reference, and the members of this class.
 
 use cairn_domain::{Resolution, SymbolKind};
 
@@ -8,17 +8,17 @@ use crate::names::Name;
 use crate::referents::{Ask, Finding, Referent, Want};
 use crate::resolve::Resolver;
 
-/// The class around a reference, with the facts that this file contains.
+/// The class that encloses a reference, with the facts about the class that the file contains.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OwnClass<'e> {
     /// The index of the class, if this file defines it.
     pub(crate) symbol: Option<u32>,
-    /// The definition of the class. If the file does not define the class, only the fields that follow from
-    /// the name of the member are valid.
+    /// The definition of the class. If the file does not define the class, only the fields that can be
+    /// derived from the name of the member are valid.
     pub(crate) class: Definition,
     pub(crate) name: &'e str,
-    /// Whether another function is between the method and the reference. Inside such a function, `self` may
-    /// be another object.
+    /// Whether another function is between the method and the reference. Inside this other function, `self`
+    /// may be a different object.
     pub(crate) is_doubtful: bool,
 }
 
@@ -44,7 +44,7 @@ impl<'e> Resolver<'e> {
         None
     }
 
-    /// The class of a member that is written outside of the class: in `impl` blocks, as a method in Go, or as
+    /// The class of a member that is defined outside the class: in an `impl` block, as a method in Go, or as
     /// a definition in C++.
     fn class_by_member(&mut self, qualified: &'e str, member: &str, definition: &Definition) -> OwnClass<'e> {
         let holder = qualified.strip_suffix(member).and_then(|rest| rest.strip_suffix('.')).unwrap_or("");
@@ -64,8 +64,8 @@ impl<'e> Resolver<'e> {
         OwnClass { symbol, class, name, is_doubtful: false }
     }
 
-    /// Whether a call that looks like a call of the class's own method may call another method. A method that
-    /// seems to call itself may call an overload that it inherits. A type from outside the repository may
+    /// Whether a call that seems to call a method of the class itself may call a different method. A method
+    /// that seems to call itself may call an inherited overload. A type from outside the repository may
     /// itself define a method with the same name as the method of the trait.
     fn may_mean_another(&mut self, own: &OwnClass<'e>, found: &Finding, name: &str, ask: Ask) -> bool {
         let Finding::Found(referents, _) = found else { return false };
@@ -82,7 +82,7 @@ impl<'e> Resolver<'e> {
         }
     }
 
-    /// Resolves a member of the class around the reference, or of its bases.
+    /// Resolves a member of the class that encloses the reference, or of the bases of this class.
     pub(crate) fn member_of_own(&mut self, own: &OwnClass<'e>, name: &str, ask: Ask) -> Finding {
         let found = self.lookup.own_member(self.file, own.class.qualified, &own.class, name, ask);
         if !found.is_nothing() {

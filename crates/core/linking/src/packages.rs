@@ -1,5 +1,6 @@
 //! The packages that a repository declares, indexed by name and by folder. An index is needed because a
-//! repository may declare thousands of packages, and every import from outside causes a look-up.
+//! repository may declare thousands of packages, and every import from outside the repository causes a
+//! lookup.
 
 use cairn_domain::PackageManifest;
 use rustc_hash::FxHashMap;
@@ -35,8 +36,8 @@ impl<'a> Packages<'a> {
         self.at(self.by_name.get(&(Name::of(ecosystem), in_code(ecosystem, name))))
     }
 
-    /// The first package that contains `name`: the package's name is equal to `name` or to a prefix of it
-    /// before a `/`.
+    /// The first package that contains `name`: the package's name is equal to `name`, or to a prefix of
+    /// `name` that ends before a `/`.
     pub(crate) fn first_around(&self, ecosystem: &str, name: &str) -> Option<&'a PackageManifest> {
         let first = |name: &str| self.by_name.get(&(Name::of(ecosystem), in_code(ecosystem, name)))?.first().copied();
         let index = beginnings(name, '/').filter_map(first).min()?;
@@ -66,8 +67,8 @@ fn in_code(ecosystem: &str, name: &str) -> Name {
     }
 }
 
-/// The prefixes of the name that end before a separator, followed by the whole name. The shortest comes
-/// first.
+/// The prefixes of the name that end before a separator, followed by the whole name. The shortest prefix
+/// comes first.
 pub(crate) fn beginnings(name: &str, separator: char) -> impl DoubleEndedIterator<Item = &str> {
     name.match_indices(separator).map(|(at, _)| &name[..at]).chain(std::iter::once(name))
 }

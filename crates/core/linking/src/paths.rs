@@ -1,7 +1,7 @@
 //! Functions for paths inside the repository.
 
-/// Resolves `path` relative to `directory`, including `.` and `..`. None if the result is the root or outside
-/// of it.
+/// Resolves `path` relative to `directory`, including `.` and `..`. `None` if the result is the root or
+/// outside the root.
 pub(crate) fn join(directory: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {
@@ -16,7 +16,7 @@ pub(crate) fn join(directory: &str, path: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
-/// The folder that contains this folder. None for the root.
+/// The folder that contains this folder. `None` for the root.
 pub(crate) fn parent(directory: &str) -> Option<&str> {
     if directory.is_empty() {
         return None;

@@ -19,7 +19,7 @@ pub(crate) enum Topic {
     Module,
     /// A name from a wildcard import. The field `name` contains the index of the import.
     Wildcard,
-    /// A member that is written in the class itself.
+    /// A member that is defined in the class itself.
     OwnMember,
     /// A member of a class or of its bases. The field `holder` contains the index of the class.
     Member,
@@ -43,7 +43,7 @@ pub(crate) enum Topic {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct LinkQuery {
     pub(crate) topic: Topic,
-    /// The file to which the query applies, or the family.
+    /// The file to which the query applies, or the family if the query applies to a family.
     pub(crate) of: FileId,
     /// The name of the container in which `name` is searched.
     pub(crate) holder: Name,
@@ -67,7 +67,7 @@ pub(crate) struct RequestedKeys {
     num_distinct: usize,
 }
 
-/// Duplicates are not removed from lists that are shorter than this.
+/// Duplicates are removed only from lists that contain more than this number of keys.
 const FEW_KEYS: usize = 4_096;
 
 impl RequestedKeys {

@@ -102,7 +102,7 @@ impl<'e> Resolver<'e> {
         let limit = if class.is_doubtful { Resolution::Heuristic } else { Resolution::Exact };
         match self.member_of_own(&class, name, ask) {
             Finding::Found(referents, resolution) => Some(LinkResult::of(referents, resolution.max(limit))),
-            // In Rust, `self` may also be the current module.
+            // In Rust, `self` may also mean the current module.
             _ if self.family == Family::Rust => None,
             Finding::External => Some(LinkResult::Unresolved(Unresolved::External)),
             Finding::Nothing if self.lookup.fields(self.family, class.class.name, Name::of(name)).next().is_some() => {
@@ -112,7 +112,7 @@ impl<'e> Resolver<'e> {
         }
     }
 
-    /// Resolves `super.name`. Returns None for Rust, where this is a path.
+    /// Resolves `super.name`. Returns `None` for Rust, where `super.name` is a path of modules.
     fn of_super(&mut self, name: &str, enclosing: Option<u32>, ask: Ask) -> Option<LinkResult> {
         if self.family == Family::Rust {
             return None;
@@ -129,8 +129,8 @@ impl<'e> Resolver<'e> {
         })
     }
 
-    /// Resolves a name in a module that is written with its full name, such as `Shop.Shape`. This function is
-    /// used if no prefix of the full name is a module.
+    /// Resolves a name in a module if the code refers to the module by its full name, such as `Shop.Shape`.
+    /// Call this function if no prefix of the full name is a module.
     fn whole_module(&mut self, receiver: &str, name: &str, ask: Ask) -> Finding {
         if !self.rules.modules_are_types || ask.want == Want::Call {
             return Finding::Nothing;
@@ -147,8 +147,8 @@ impl<'e> Resolver<'e> {
     }
 
     /// Resolves a method call on an object whose class is unknown. If the repository has only one method with
-    /// this specific name, the call probably means this method. If a method calls a method of the same name
-    /// on another object, the called method belongs to another class.
+    /// this specific name, the call probably means this method. If a method calls a method with the same name
+    /// on another object, the called method belongs to a different class.
     fn by_method_name(&mut self, name: &str, enclosing: Option<u32>, ask: Ask) -> LinkResult {
         if ask.want != Want::Call || is_common_method(name) {
             return LinkResult::Unresolved(Unresolved::UnknownReceiver);
@@ -168,8 +168,8 @@ impl<'e> Resolver<'e> {
         LinkResult::of(referents, Resolution::Heuristic)
     }
 
-    /// The methods with this name that a call from this file may mean. Returns at most one method more than
-    /// can be linked.
+    /// The methods with this name that a call from this file may mean. If more methods than can be linked
+    /// have this name, some of them are omitted.
     fn methods_named(&mut self, name: Name, ask: Ask) -> Vec<(FileId, u32)> {
         let (file, in_test) = (self.file, self.contribution.is_test);
         let named = self.lookup.named(self.family, name);
@@ -182,7 +182,8 @@ impl<'e> Resolver<'e> {
                 *other == file || !definition.private && (in_test || !lookup.contribution(*other).is_test);
             is_method && is_reachable && admits(definition, ask)
         };
-        // One more method is taken, because the caller itself may be one of these methods.
+        // `MAX_CANDIDATES + 1` methods show that the limit is exceeded. One more method is taken, because one
+        // of the methods may be the caller itself.
         named.iter().filter(is_meant).take(MAX_CANDIDATES + 2).collect()
     }
 }

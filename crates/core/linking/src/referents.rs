@@ -1,4 +1,4 @@
-//! The things to which a name can refer, and the certainty of a result.
+//! The items to which a name can refer, and the certainty of a result.
 
 use cairn_domain::{Resolution, SymbolKind};
 
@@ -6,14 +6,14 @@ use crate::names::FileId;
 use crate::rules::Rules;
 use crate::{Definition, Family, Name};
 
-/// A thing to which a name refers.
+/// The item to which a name refers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Referent {
     Definition {
         file: FileId,
         index: u32,
     },
-    /// A file as a namespace, or an inline module in the file.
+    /// A file that is used as a namespace, or an inline module in the file.
     File {
         file: FileId,
         container: Name,
@@ -45,8 +45,8 @@ impl Referents {
         referents
     }
 
-    /// Adds a referent. The set contains at most one referent more than the limit. This one more shows that
-    /// the limit is exceeded.
+    /// Adds a referent. The set contains at most one referent more than `MAX_CANDIDATES`. The additional
+    /// referent shows that the limit is exceeded.
     pub(crate) fn add(&mut self, referent: Referent) {
         if !self.as_slice().contains(&referent) && usize::from(self.len) < self.items.len() {
             self.items[usize::from(self.len)] = referent;
@@ -114,7 +114,7 @@ impl Finding {
     }
 
     /// Combines two results that apply under different conditions. The combined result contains the referents
-    /// of both. If the two results differ, the certainty is lower.
+    /// of both results. If the two results differ, the certainty is lower.
     pub(crate) fn or(self, other: Finding) -> Self {
         match (self, other) {
             (Finding::Nothing, other) => other,
@@ -131,7 +131,7 @@ impl Finding {
     }
 }
 
-/// The kind of thing that a reference means.
+/// The kind of item to which a reference can refer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Want {
     Call,
@@ -139,7 +139,7 @@ pub(crate) enum Want {
     Instance,
     Type,
     Value,
-    /// A referent of any kind, because the name is only the start of a longer chain.
+    /// An item of any kind, because the name is only the start of a longer chain of names.
     Any,
 }
 
@@ -153,8 +153,8 @@ impl Want {
                     || matches!(kind, Variable | Constant | Field | Enum)
                     || kind.is_type() && !rules.constructors_need_new
             }
-            // The constructors of a class are methods with the class's name. Inside the class, an
-            // instantiation means the class.
+            // The constructors of a class are methods with the class's name. If an instantiation inside the
+            // class uses this name, it means the class.
             Want::Instance => {
                 kind.is_type()
                     || matches!(kind, Function | Macro | Variable | Constant)
@@ -170,8 +170,8 @@ impl Want {
         }
     }
 
-    /// Whether the reference means a class and not the object with the same name. In some languages, a class
-    /// and an object can have the same name.
+    /// Whether the reference means a class. In some languages, a class and an object can have the same name;
+    /// in this case, such a reference does not mean the object.
     pub(crate) fn is_of_type(self) -> bool {
         matches!(self, Want::Instance | Want::Type)
     }

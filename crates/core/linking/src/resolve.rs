@@ -22,7 +22,8 @@ pub(crate) enum LinkResult {
 }
 
 impl LinkResult {
-    /// A single referent keeps the certainty of the lookup. Several referents are ambiguous.
+    /// If the referent is the only one, the result has the certainty of the lookup. If there are several
+    /// referents, the result is ambiguous.
     pub(crate) fn of(referents: Referents, resolution: Resolution) -> Self {
         match referents.as_slice().len() {
             0 => LinkResult::Unresolved(Unresolved::NoDefinition),
@@ -46,12 +47,12 @@ pub(crate) struct Resolver<'e> {
     pub(crate) facts: &'e FileFacts,
     pub(crate) contribution: &'e Contribution,
     pub(crate) scopes: Scopes<'e>,
-    /// The index of the symbol around the current reference.
+    /// The index of the symbol that encloses the current reference.
     pub(crate) calling: Option<u32>,
-    /// The results for names at the top level of the file. Each result is computed for the first reference to
-    /// the name.
+    /// The results for names at the top level of the file. A result is computed when the first reference to
+    /// the name is resolved, and then stored.
     tops: FxHashMap<(Name, Name, Want, Option<u8>), Finding>,
-    /// The results for names inside a function that binds them very often.
+    /// The results for names of which a function has many bindings.
     pub(crate) in_functions: FxHashMap<(u32, Name, Want, Option<u8>), Local<'e>>,
     /// The methods that a call may mean if the class of the object is unknown.
     pub(crate) methods: FxHashMap<MethodCall, Vec<(FileId, u32)>>,
@@ -110,7 +111,7 @@ impl<'e> Resolver<'e> {
         }
     }
 
-    /// Removes a class from the list of its own bases. A base with the same name is another class.
+    /// Removes a class from the list of its own bases. A base with the same name is a different class.
     fn without_itself(&self, result: LinkResult, class: u32) -> LinkResult {
         let LinkResult::Linked(referents, resolution) = result else { return result };
         let itself = Referent::Definition { file: self.file, index: class };
@@ -136,7 +137,7 @@ impl<'e> Resolver<'e> {
             Local::Found(Finding::External) => return LinkResult::Unresolved(Unresolved::External),
             Local::Found(Finding::Nothing) | Local::Unbound => {}
         }
-        // At the top level of a file, only functions without a name bind opaque names.
+        // At the top level of a file, only anonymous functions bind opaque names.
         let is_hidden = enclosing.is_none() && self.scopes.is_opaque_at_top(Name::of(name));
         if is_hidden && self.rules.variables_hide_functions {
             return LinkResult::Unresolved(Unresolved::Dynamic);
@@ -165,7 +166,7 @@ impl<'e> Resolver<'e> {
         found
     }
 
-    /// Resolves a macro of Rust. A macro is visible after its definition in the order of the text, also in
+    /// Resolves a macro of Rust. In the order of the text, a macro is visible after its definition, even in
     /// other files.
     fn macro_of_crate(&mut self, name: &str) -> LinkResult {
         let named = self.lookup.named(self.family, Name::of(name));

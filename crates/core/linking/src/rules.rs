@@ -2,7 +2,7 @@
 
 use cairn_languages::Family;
 
-/// The rules of a family. A rule applies if its flag is true.
+/// The rules of a family. A rule applies to the family if its flag is true.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     /// Members of the enclosing classes are visible without a receiver.
@@ -13,7 +13,7 @@ pub(crate) struct Rules {
     pub(crate) variables_hide_types: bool,
     /// Names at the top level of a package or namespace are visible in all its files.
     pub(crate) package_scope: bool,
-    /// A name that is bound nowhere may be defined in any file of the repository.
+    /// A name without a binding may be defined in any file of the repository.
     pub(crate) global_names: bool,
     /// A call without `new` never means a type.
     pub(crate) constructors_need_new: bool,
@@ -23,7 +23,7 @@ pub(crate) struct Rules {
     pub(crate) arity_is_strict: bool,
     /// Other files can import from a file every name that this file imports.
     pub(crate) imports_are_members: bool,
-    /// The names of the surrounding modules are not visible inside an inline module.
+    /// The names of the enclosing modules are not visible inside an inline module.
     pub(crate) modules_are_closed: bool,
     /// Several files may contain members of one class.
     pub(crate) open_classes: bool,
@@ -35,8 +35,8 @@ pub(crate) struct Rules {
     pub(crate) only_functions_are_called: bool,
     /// An import binds a whole module and does not show where a name is defined.
     pub(crate) imports_are_modules: bool,
-    /// The list of bases contains both classes and interfaces. The kind of a base decides which edge is
-    /// created.
+    /// The list of bases contains both classes and interfaces. The kind of a base determines the kind of the
+    /// edge.
     pub(crate) bases_are_mixed: bool,
     /// A call may omit arguments, or pass more arguments than the function declares.
     pub(crate) loose_arguments: bool,
@@ -178,7 +178,7 @@ impl Rules {
                 ..PLAIN
             },
             Family::Haskell => Rules { package_scope: true, members_at_top: true, packages_are_files: true, ..PLAIN },
-            // The declarations of a structure are visible everywhere inside it.
+            // The declarations of a structure are visible everywhere inside the structure.
             Family::Zig => Rules { implicit_self: true, variables_hide_types: true, ..PLAIN },
             Family::Other => PLAIN,
         }

@@ -1,5 +1,5 @@
-//! The bindings of the functions and classes of one file. The resolver uses these tables to search for a name
-//! from a reference outwards.
+//! The bindings of the functions and classes of one file. The resolver uses them to search for a name from
+//! the innermost scope around a reference outwards.
 
 use cairn_domain::{Binding, BindingEvidence, FileFacts, SymbolKind};
 
@@ -41,12 +41,12 @@ impl<'f> Scopes<'f> {
         range(&self.children, scope, name).iter().map(|(_, _, index)| *index)
     }
 
-    /// The variable that a scope binds to a name. The scope `None` is the file itself.
+    /// The variable that a scope binds to a name. `None` as a scope means the file itself.
     pub(crate) fn variable(&self, scope: Option<u32>, name: Name) -> Option<Variable<'f>> {
         range(&self.variables, scope.unwrap_or(NO_SCOPE), name).first().map(|(_, _, variable)| *variable)
     }
 
-    /// Whether the name is bound by a function without a name that is outside of all symbols.
+    /// Whether an anonymous function outside of all symbols binds the name.
     pub(crate) fn is_opaque_at_top(&self, name: Name) -> bool {
         matches!(self.variable(None, name), Some(Variable::Opaque))
     }
@@ -61,8 +61,8 @@ impl<'f> Scopes<'f> {
         range(&self.children, scope, name).len() + range(&self.imports, scope, name).len()
     }
 
-    /// The qualified name of the inline module or namespace around a symbol. The name is empty at the top
-    /// level of the file.
+    /// The qualified name of the inline module or namespace around a symbol. The qualified name is empty if
+    /// the symbol is not in an inline module or namespace.
     pub(crate) fn module_around(&self, symbol: Option<u32>) -> Name {
         let definitions = &self.contribution.definitions;
         let mut current = symbol;
@@ -94,8 +94,9 @@ fn variables(facts: &FileFacts) -> Vec<(u32, Name, Variable<'_>)> {
     of_one.filter_map(|bindings| Some((bindings[0].0, bindings[0].1, variable(bindings)?))).collect()
 }
 
-/// A declared type takes precedence over all assignments. If no type is declared, all assignments must have
-/// the same type.
+/// The variable that the bindings of one name in one scope define. A declared type takes precedence over all
+/// assignments. The variable is opaque if the declarations (or, without a declaration, the assignments)
+/// differ in their types.
 fn variable<'f>(bindings: &[(u32, Name, u32, &'f Binding)]) -> Option<Variable<'f>> {
     let bindings = || bindings.iter().map(|(.., binding)| *binding);
     let declared = bindings().filter(|binding| binding.evidence == BindingEvidence::Annotation);

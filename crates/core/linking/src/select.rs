@@ -24,8 +24,8 @@ pub(crate) fn select(
         candidates.filter(|(file, index)| ask.want.accepts(lookup.definition(*file, *index).kind, rules)).collect();
     let definition = |candidate: &(FileId, u32)| lookup.definition(candidate.0, candidate.1);
     narrow(&mut fitting, |candidate| ask.want.prefers(definition(candidate).kind));
-    // An interface cannot be instantiated. If a class and an interface have the same name, the class is
-    // meant.
+    // An interface cannot be instantiated. If a class and an interface have the same name, the reference
+    // means the class.
     narrow(&mut fitting, |candidate| ask.want != Want::Instance || definition(candidate).kind != SymbolKind::Interface);
     narrow(&mut fitting, |candidate| !definition(candidate).is_companion || !ask.want.is_of_type());
     narrow(&mut fitting, |candidate| definition(candidate).is_companion || ask.want.is_of_type());
@@ -59,9 +59,9 @@ pub(crate) fn select(
     Finding::of(referents, if is_overloaded { Resolution::Heuristic } else { Resolution::Exact })
 }
 
-/// The definitions whose parameters accept the arguments. A definition also accepts the arguments that its
-/// declaration accepts, because the declaration may contain default values that the definition does not
-/// repeat.
+/// The candidates whose parameters accept the number of arguments. A definition also accepts the arguments
+/// that its declaration accepts, because the declaration may contain default values that the definition does
+/// not repeat.
 fn admitted<'d>(
     candidates: &[(FileId, u32)],
     definition: impl Fn(&(FileId, u32)) -> &'d Definition,
@@ -77,8 +77,8 @@ fn admitted<'d>(
     candidates.iter().filter(fits).copied().collect()
 }
 
-/// Whether a class declares more methods of a name than are defined. If so, it is unknown which method is
-/// meant.
+/// Whether a class declares more methods with a name than it defines. If so, it is unknown which method the
+/// reference means.
 fn declares_more_than_it_defines<'d>(
     candidates: &[(FileId, u32)],
     definition: impl Fn(&(FileId, u32)) -> &'d Definition,

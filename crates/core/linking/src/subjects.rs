@@ -19,7 +19,7 @@ const ROOT_PREFIX: &str = "<root>.";
 /// The meaning of a receiver.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Subject {
-    /// The class, file or package itself.
+    /// A class, file or package itself, not an object of a class.
     Scope(Referent, Resolution),
     /// An object of a class.
     Object(FileId, u32),
@@ -63,7 +63,7 @@ impl<'e> Resolver<'e> {
         }
     }
 
-    /// Resolves a name that is written with its full package.
+    /// Resolves a name that contains the full name of its package.
     fn full_name(&mut self, receiver: &str) -> Option<Subject> {
         let bound = BoundName {
             module: receiver,
@@ -181,7 +181,7 @@ impl<'e> Resolver<'e> {
         }
     }
 
-    /// An object whose type is named in this file.
+    /// An object of a type, resolved from the name of the type in this file.
     fn object_of(&mut self, type_name: &'e str, enclosing: Option<u32>) -> Subject {
         let container = self.scopes.module_around(enclosing);
         let found = match type_name.split_once('.') {
@@ -208,7 +208,7 @@ impl<'e> Resolver<'e> {
         }
     }
 
-    /// The object in a field of a class, if the type of the field is evident.
+    /// The object that a field of a class contains, if the type of the field is evident.
     fn field(&mut self, file: FileId, class: u32, name: &str) -> Option<Subject> {
         field_type(&mut self.lookup, file, class, Name::of(name)).map(|found| object(found, self.family))
     }
@@ -239,8 +239,8 @@ fn global_type(lookup: &mut Lookup<'_>, file: FileId, name: Name) -> Option<Find
     Some(lookup.dotted(file, Name::EMPTY, &first.type_name, Ask::TYPE))
 }
 
-/// The type of a field, resolved in the file that contains the field. None if no type or more than one type
-/// is evident.
+/// The type of a field, resolved in the file that contains the field. `None` if no type is evident, or more
+/// than one.
 fn field_type(lookup: &mut Lookup<'_>, file: FileId, class: u32, name: Name) -> Option<Finding> {
     let definition = *lookup.definition(file, class);
     let family = lookup.contribution(file).family;

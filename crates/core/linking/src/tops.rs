@@ -11,8 +11,8 @@ use crate::rules::Rules;
 use crate::select::select;
 use crate::{Family, ImportFact, Name};
 
-/// Whether a name is looked up from inside the file or from another file. Inside the file all its names are
-/// visible. For other files, only the exports of the file are visible.
+/// Whether a name is looked up from inside the file or from another file. Inside the file, all its names are
+/// visible. From other files, only its exports are visible.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum View {
     Inside,
@@ -20,8 +20,9 @@ pub(crate) enum View {
 }
 
 impl<'e> Lookup<'e> {
-    /// Resolves `name` inside the file, at its top level or in an inline module. Searches the file's own
-    /// definitions and its imports first, then its package, then its wildcard imports.
+    /// Resolves `name` for a reference inside the file, at the top level of the file or in one of its inline
+    /// modules. The definitions and the imports of the file are searched first, then its package, then its
+    /// wildcard imports.
     pub(crate) fn visible(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
         let query = LinkQuery::new(Topic::Visible, file, container, Name::of(name), ask);
         self.remembered(query, |lookup| lookup.find_visible(file, container, name, ask))
@@ -60,7 +61,8 @@ impl<'e> Lookup<'e> {
         found
     }
 
-    /// Resolves `name` in a file or in an inline module of the file, for other files.
+    /// Resolves `name` for a reference from another file, at the top level of the file or in one of its
+    /// inline modules.
     pub(crate) fn exported(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
         let query = LinkQuery::new(Topic::Exported, file, container, Name::of(name), ask);
         self.remembered(query, |lookup| {
@@ -115,8 +117,8 @@ impl<'e> Lookup<'e> {
         }
         match (own.is_nothing(), imported.is_nothing()) {
             (false, false) if own.is_same_as(&imported) => own,
-            // The name is both defined and imported. A condition, or the kind of the requested item, decides
-            // which of the two applies.
+            // The name is both defined and imported. Which of the two applies depends on a condition in the
+            // source or on the kind of the requested item.
             (false, false) if ask.want != Want::Any => own.or(imported).at_most(Resolution::Heuristic),
             (false, _) => own,
             (true, false) => imported,
@@ -141,16 +143,16 @@ impl<'e> Lookup<'e> {
         }
         match contribution.family {
             Family::Go => found,
-            // Modules can be referred to from everywhere. Functions outside of all modules belong to a
-            // script.
+            // A module can be referred to from every file. A function outside of all modules belongs to a
+            // script and is visible only there.
             Family::Elixir if found.is_nothing() && ask.want != Want::Call => {
                 self.in_package(contribution.family, Name::EMPTY, name, ask)
             }
             Family::Elixir => found,
             // All files without a package declaration share one namespace.
             _ if namespace.is_empty() => found.at_most(Resolution::Heuristic),
-            // A namespace only shows the possible meanings of a name. Only an include or a load makes the
-            // name available.
+            // The definitions in the namespace are only possible meanings of a name. The name is available
+            // only if its file is included or loaded.
             Family::C | Family::Ruby => found.at_most(Resolution::Heuristic),
             _ => found,
         }
@@ -198,8 +200,8 @@ impl<'e> Lookup<'e> {
         found
     }
 
-    /// Resolves `name` in families in which every file is a separate package. Searches the exports and
-    /// re-exports of the files.
+    /// Resolves `name` in the files of a package, for families in which every file is a separate package.
+    /// Searches the exports and re-exports of the files.
     fn in_files_of_package(&mut self, family: Family, namespace: Name, name: &str, ask: Ask) -> Finding {
         let mut found = Finding::Nothing;
         for file in self.package_files(family, namespace) {
@@ -211,7 +213,8 @@ impl<'e> Lookup<'e> {
         found
     }
 
-    /// Whether a file re-exports itself, as with `module A (module A, …)` in Haskell.
+    /// Whether a referent is the file's own package: a file can re-export itself, as in `module A (module A,
+    /// …)` in Haskell.
     fn is_itself(&self, file: FileId, referent: Referent) -> bool {
         let contribution = self.contribution(file);
         Rules::of(contribution.family).packages_are_files
@@ -270,7 +273,7 @@ impl<'e> Lookup<'e> {
         self.remembered(query, |lookup| import_target(lookup, file, container, &import.bound(), Ask::ANY))
     }
 
-    /// The symbol of an inline module or class with this qualified name.
+    /// The symbol of the inline module or class with this qualified name in the file.
     pub(crate) fn module_definition(&self, file: FileId, qualified: Name) -> Option<u32> {
         self.contribution(file).container(qualified)
     }

@@ -1,11 +1,11 @@
-//! Pairs the words of a name with the requested words and scores the pairs.
+//! Pairs the words of a name with the requested words, and scores the name.
 
 use crate::lexicon::weight;
 use crate::reasons::{Reason, Reasons};
 use crate::wanted::{MAX_WORDS, WantedName, WantedWord};
 
-/// Some requested words, paired with the words of a name that match them. `wanted` and `name` are bit sets of
-/// word positions.
+/// One or more requested words, paired with the words of a name that match them. `wanted` and `name` are bit
+/// sets of word positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Pair {
     pub(crate) nearness: u32,
@@ -14,22 +14,25 @@ pub(crate) struct Pair {
     pub(crate) reasons: Reasons,
 }
 
-/// The score is multiplied by this factor, in thousandths, if the words have another order.
+/// The score is multiplied by this factor, in thousandths, if the words of the name have a different order
+/// from the requested words.
 const OTHER_ORDER: u32 = 975;
 /// The weight of an optional requested word that the name does not contain. An optional word only describes
 /// or links other words.
 const OPTIONAL_WEIGHT: u32 = 1;
-/// The nearness, in thousandths, of two different words that are at the same place between pairs of near
+/// The nearness, in thousandths, of two different words that are at the same position between pairs of near
 /// words.
 pub(crate) const OTHER_WORD: u32 = 300;
-/// Words at the same place are compared only if the score without them is at least this, in thousandths.
+/// Different words at the same position are paired only if the score without these pairs is at least this, in
+/// thousandths.
 const MIN_NEAR_SHARE: u32 = 400;
-/// The score is multiplied by this factor, in thousandths, if requested words are missing and other words are
-/// added.
+/// The score is multiplied by this factor, in thousandths, if the name lacks requested words and contains
+/// additional words.
 const REPLACED_WORDS: u32 = 920;
 
-/// Returns the score of a name in thousandths, and the reasons for it. `pairs` contains all near pairs; the
-/// function keeps only the chosen pairs and sorts them. `weights` contains the weights of the name's words.
+/// Returns the score of a name in thousandths, and the reasons for the score. `pairs` contains all near
+/// pairs; the function keeps only the nearest pairs that share no word, and sorts them. `weights` contains
+/// the weights of the name's words.
 pub(crate) fn align(wanted: &WantedName, weights: &[u32], pairs: &mut Vec<Pair>) -> (u32, Reasons) {
     choose(pairs);
     let (mut of_wanted, mut of_name, mut matched, mut reasons) = (0_u16, 0_u16, 0, Reasons::NONE);
@@ -78,8 +81,8 @@ pub(crate) fn align(wanted: &WantedName, weights: &[u32], pairs: &mut Vec<Pair>)
     (score, reasons)
 }
 
-/// Pairs of a requested word and a word of the name that both belong to no near pair, and that are at the
-/// same place between the near pairs. `pairs` are in the order of both names.
+/// Pairs of a requested word and a word of the name that are at the same position between the near pairs.
+/// Neither word belongs to a near pair. `pairs` contains the near pairs, in the order of both names.
 fn same_places(wanted: &WantedName, num_words: usize, pairs: &[Pair]) -> Vec<(usize, usize)> {
     let (mut left, mut right) = (0, 0);
     let mut places = Vec::new();
@@ -122,7 +125,7 @@ fn sum(weights: &[u32], set: u16) -> u32 {
     weights.filter(|(index, _)| set >> index & 1 == 1).map(|(_, weight)| weight).sum()
 }
 
-/// The weights of the first words of a name.
+/// The weights of the first [`MAX_WORDS`] words of a name.
 pub(crate) fn weights_of<'a>(words: impl Iterator<Item = &'a str>) -> Vec<u32> {
     words.take(MAX_WORDS).map(weight).collect()
 }

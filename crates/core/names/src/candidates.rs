@@ -1,4 +1,4 @@
-//! Finds the words of a table that are near the requested words, and the names that may match.
+//! Finds the words of a table that are near the requested words, and the names that may therefore match.
 
 use rustc_hash::FxHashMap;
 
@@ -12,36 +12,38 @@ use crate::word_match::{ABBREVIATION, max_edits, sound_match, word_match};
 
 pub(crate) const JOINED: u32 = 980;
 const INITIALS_OF_WORDS: u32 = 760;
-/// The initials of fewer words are ignored, because they often match by chance.
+/// The initials of fewer requested words are ignored, because they often match by chance.
 const MIN_INITIALS: usize = 3;
-/// A name is not near if the bound of its matching words is lower, in thousandths.
+/// A name is ignored if the upper bound of its score from matching words is lower than this, in thousandths.
 const MIN_BOUND: u32 = 380;
-/// Maximum number of names that are scored exactly. All other names have lower or equal bounds.
+/// Maximum number of names that are scored exactly. The names with the highest bounds are scored.
 const MAX_CANDIDATES: usize = 20_000;
-/// Minimum number of characters of a name that is compared with names that lack a part of it.
+/// Shorter names, in characters, are not compared with names that lack a part of them.
 const MIN_WITH_GAP: usize = 5;
-/// The cut of a word that is written with a number in place of its inner letters: `k8s`.
+/// The value of `cut` for a word whose inner letters are replaced by their number: `k8s`.
 pub(crate) const NUMBERED: u8 = 0;
-/// Shorter words are not written so.
+/// Shorter words are not abbreviated in this way.
 const MIN_NUMBERED: usize = 4;
-/// Divides the sums of bounds, so that they fit into 16 bits.
+/// The sums of bounds are divided by this number, so that they fit into 16 bits.
 const UNIT: u32 = 16;
 
 /// How a word of the table matches some requested words.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum WordUse {
-    /// The word matches these requested words.
+    /// The whole word matches the requested words in the bit set `wanted`.
     Whole { wanted: u16, nearness: u32, reasons: Reasons },
-    /// The word is the start of a requested word, up to the byte `cut`. The next word must be the rest.
+    /// The word is the start of a requested word, up to the byte `cut`. The next word must be the rest of the
+    /// requested word.
     Start { wanted: u8, cut: u8 },
-    /// It is the number of letters that are left out between the first and the last: `8` in `k8s`. The word
-    /// before it must be the start with the cut [`NUMBERED`], and the next word must be the rest.
+    /// The word is the number of letters that are left out between the first and the last letter: `8` in
+    /// `k8s`. The word before it must be a `Start` with the cut [`NUMBERED`], and the next word must be the
+    /// `Rest`.
     Number { wanted: u8 },
-    /// It is the rest of a requested word.
+    /// The word is the rest of a requested word, from the byte `cut`.
     Rest { wanted: u8, cut: u8 },
 }
 
-/// The words of a table that match a requested name.
+/// The words of a table that match words of a requested name.
 #[derive(Default)]
 pub(crate) struct WordUses {
     of_word: FxHashMap<u32, Vec<WordUse>>,
@@ -72,8 +74,8 @@ impl WordUses {
             near.extend(find_word(table, other));
             near.extend(find_word(table, &format!("{other}s")));
         }
-        // These words begin with the first letters of the requested word, or are beginnings of the requested
-        // word.
+        // The next words begin with the first three letters of the requested word, or are beginnings of the
+        // requested word.
         let beginning = beginning(&wanted.text, 3);
         near.extend(starting_with(table, beginning));
         let ends = wanted.text.char_indices().map(|(at, _)| at).skip(2);
@@ -84,7 +86,8 @@ impl WordUses {
                 near.push(word);
             }
         }
-        // If the other word is longer, one more edit may be allowed.
+        // The longer of the two words determines the number of allowed edits, so a longer word may allow one
+        // more edit.
         let edits = max_edits(wanted.num_characters + 1);
         if edits > 0 {
             index.words.scan(wanted.num_characters, wanted.signature, edits, |word| near.push(word));
@@ -124,7 +127,7 @@ impl WordUses {
         }
     }
 
-    /// Adds the parts of a requested word that is written with a number: `k`, `8` and `s` for `kubernetes`.
+    /// Adds the parts of the numeric abbreviation of a requested word: `k`, `8` and `s` for `kubernetes`.
     fn add_numbered(&mut self, position: usize, wanted: &WantedWord, table: &impl NameTable) {
         let text = wanted.text.as_str();
         if text.len() < MIN_NUMBERED || !text.bytes().all(|letter| letter.is_ascii_lowercase()) {
@@ -139,7 +142,7 @@ impl WordUses {
         }
     }
 
-    /// Adds the words that three requested words abbreviate: `kubernetes` for `k8s`.
+    /// Adds the words whose numeric abbreviation consists of three requested words: `kubernetes` for `k8s`.
     fn add_words_of_numbered(&mut self, wanted: &WantedName, table: &impl NameTable) {
         for (start, words) in wanted.words.windows(3).enumerate() {
             let [first, number, last] = [0, 1, 2].map(|at| words[at].text.as_str());
@@ -157,7 +160,8 @@ impl WordUses {
         }
     }
 
-    /// Adds the words that are several requested words together, or their initials.
+    /// Adds the words that consist of two joined requested words, or of the initials of several requested
+    /// words.
     fn add_joined(&mut self, wanted: &WantedName, table: &impl NameTable) {
         let words = &wanted.words;
         for start in 0..words.len() {
@@ -184,8 +188,8 @@ impl WordUses {
         self.of_word.entry(word).or_default().push(word_use);
     }
 
-    /// The names that contain near words, each with an upper bound of its score by words. Names with a bound
-    /// below `min` are left out. The highest bounds come first.
+    /// The names that contain near words, each with an upper bound of the score that its words can give it.
+    /// Names with a bound below `min` are omitted. The highest bounds come first.
     pub(crate) fn names(
         &self,
         wanted: &WantedName,
@@ -225,7 +229,7 @@ impl WordUses {
     }
 }
 
-/// The maximum that a word adds to the score of a name, as weight times nearness in units of `UNIT`, rounded
+/// The maximum that a word can add to the score of a name: weight times nearness, in units of `UNIT`, rounded
 /// up.
 fn bound_of(word_use: WordUse, wanted: &WantedName, weight_in_name: u32) -> u16 {
     let of = |position: u8| wanted.words[usize::from(position)].weight;
@@ -245,11 +249,12 @@ fn bound_of(word_use: WordUse, wanted: &WantedName, weight_in_name: u32) -> u16 
 pub(crate) enum Letters {
     /// The number of edits.
     Edits(u32),
-    /// The number of letters that are missing in one place, or added in one place.
+    /// The number of consecutive letters that only one of the two names contains, if this is the only
+    /// difference.
     Gap(u32),
 }
 
-/// The names whose letters are near the letters of the requested name, without separators.
+/// The names that have a small difference in letters from the requested name, without separators.
 pub(crate) fn near_by_letters(
     wanted: &WantedName,
     table: &impl NameTable,
@@ -290,7 +295,7 @@ pub(crate) fn near_by_letters(
     near
 }
 
-/// The first characters of a word.
+/// The first `num_characters` characters of a word.
 fn beginning(word: &str, num_characters: usize) -> &str {
     let end = word.char_indices().nth(num_characters).map_or(word.len(), |(at, _)| at);
     &word[..end]

@@ -1,8 +1,8 @@
 //! Distances between words, and signatures that exclude distant words without a comparison.
 
-/// The number of insertions, deletions, substitutions and swaps of neighbours that change one text into the
-/// other. `None` if the number exceeds `max`. If both texts are ASCII, the function compares bytes and
-/// allocates no memory.
+/// The number of insertions, deletions, substitutions and swaps of adjacent characters that change one text
+/// into the other. `None` if the number exceeds `max`. If both texts are ASCII, the function compares bytes
+/// and allocates no memory.
 pub fn bounded_distance(left: &str, right: &str, max: u32) -> Option<u32> {
     if left.is_ascii() && right.is_ascii() {
         return smallest(left.as_bytes(), right.as_bytes(), max);
@@ -16,7 +16,8 @@ fn smallest<T: PartialEq>(left: &[T], right: &[T], max: u32) -> Option<u32> {
     (first..=max).find(|edits| within(left, right, *edits))
 }
 
-/// Tries each kind of edit at the first difference, then compares the rest.
+/// Whether `left` becomes `right` with at most this number of edits. Tries each kind of edit at the first
+/// difference, then compares the rest.
 fn within<T: PartialEq>(left: &[T], right: &[T], edits: u32) -> bool {
     if left.len().abs_diff(right.len()) > edits as usize {
         return false;
@@ -36,18 +37,18 @@ fn within<T: PartialEq>(left: &[T], right: &[T], edits: u32) -> bool {
         || (swapped && within(&left_rest[1..], &right_rest[1..], edits - 1))
 }
 
-/// Maximum number of bytes that may be missing from a text in one place.
+/// Maximum number of consecutive bytes that a text may lack.
 pub(crate) const MAX_GAP: usize = 5;
 
-/// Whether `short` is `long` without one part, which is at the start, in the middle or at the end.
+/// Whether `short` is `long` without one consecutive part at the start, in the middle or at the end.
 pub(crate) fn gap(short: &str, long: &str) -> bool {
     let num_same = short.bytes().zip(long.bytes()).take_while(|(left, right)| left == right).count();
     let end = short.bytes().rev().zip(long.bytes().rev()).take_while(|(left, right)| left == right).count();
     short.len() < long.len() && num_same + end >= short.len()
 }
 
-/// The number of insertions, deletions, substitutions and swaps of neighbours that change one text into the
-/// other.
+/// The number of insertions, deletions, substitutions and swaps of adjacent characters that change one text
+/// into the other.
 pub(crate) fn edit_distance(left: &str, right: &str) -> u32 {
     let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
     let mut before_last = vec![0; right.len() + 1];
@@ -86,7 +87,7 @@ pub fn closeness(left: &str, right: &str) -> u32 {
     (2_000 * num_common / total) as u32
 }
 
-/// The pairs of adjacent letters, with the start and the end of the text.
+/// The pairs of adjacent letters. The start and the end of the text count as letters.
 fn pairs(text: &str) -> Vec<(char, char)> {
     let mut pairs = Vec::with_capacity(text.len() + 1);
     let mut last = '^';
@@ -121,21 +122,22 @@ impl Signature {
         Self(set)
     }
 
-    /// Returns false only if more than `edits` edits are needed to change one text into the other.
+    /// Whether the signatures allow that `edits` edits change one text into the other. False only if more
+    /// edits are needed.
     #[inline]
     pub(crate) fn may_be_within(self, other: Self, edits: u32) -> bool {
         has_at_most(self.0 & !other.0, edits) && has_at_most(other.0 & !self.0, edits)
     }
 
-    /// Whether the other text may contain all letters of this text.
+    /// Whether the other text may contain all letters of this text. False only if it does not.
     #[inline]
     pub(crate) fn may_be_part_of(self, other: Self) -> bool {
         self.0 & !other.0 == 0
     }
 }
 
-/// Whether a set has at most `limit` members. Without hardware support for counting bits, this is faster than
-/// a count.
+/// Whether a set has at most `limit` members. On processors without an instruction that counts bits, this
+/// loop is faster than a count.
 #[inline]
 fn has_at_most(mut set: u64, limit: u32) -> bool {
     for _ in 0..limit {

@@ -9,24 +9,24 @@ const BEGINNING: u32 = 80;
 const PART: u32 = 60;
 /// The maximum score of a similar name.
 const SIMILAR: u32 = 50;
-/// A name is similar only if its similarity is above this, in thousandths.
+/// A name is similar only if its similarity is higher than this, in thousandths.
 const MIN_SIMILARITY: u32 = 700;
 
-/// A requested name is compared by words only if a word has at least this size, because an extension alone
-/// would match all files with it.
+/// A requested name is compared by words only if its longest word has at least this number of bytes.
+/// Otherwise, a requested extension would match all files with this extension.
 const MIN_WORD_BYTES: usize = 4;
 
 /// The match of a path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PathScore {
     /// 100 for the whole path, 90 for the base name or the last parts of the path, 80 for the beginning of
-    /// the path or of the base name, 60 for another part of the path, at most 50 for a similar name.
+    /// the path or of the base name, 60 for any other part of the path, and at most 50 for a similar name.
     pub score: u32,
-    /// Sorts paths with the same score: the nearest path has the highest value.
+    /// Orders paths with the same score: the nearest path has the highest rank.
     pub rank: u32,
 }
 
-/// Which part of a path may match.
+/// The part of a path that is compared with the requested name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PathPart {
     Whole,
@@ -34,7 +34,7 @@ pub enum PathPart {
     BaseName,
 }
 
-/// A requested file name. The values for the comparison are computed once for all paths.
+/// A requested file name. The values that the comparison needs are computed once and used for all paths.
 #[derive(Clone, Debug)]
 pub struct WantedFile {
     asked: String,
@@ -48,7 +48,8 @@ pub struct WantedFile {
 }
 
 impl WantedFile {
-    /// If `similar` is set, names also match that only have similar letters or contain the same words.
+    /// If `similar` is true, a name also matches if it only has similar letters or contains the requested
+    /// words.
     pub fn new(asked: &str, part: PathPart, similar: bool) -> Self {
         let asked = asked.trim().trim_start_matches("./").trim_end_matches('/').to_owned();
         let lower = asked.to_lowercase();
@@ -89,14 +90,13 @@ impl WantedFile {
             return None;
         };
         let is_same_case = path.contains(&self.asked);
-        // A name that continues with an extension directly after the requested part is nearer than other
-        // names.
+        // A name that consists of the requested name and an extension is nearer than other names.
         let is_stem = base.strip_prefix(&self.lower).is_some_and(|rest| rest.starts_with('.'));
         let rank = closeness(&self.lower, target) + 1_000 * u32::from(is_stem) + u32::from(is_same_case);
         Some(PathScore { score, rank })
     }
 
-    /// The match of a path by similar letters or by the same words.
+    /// The match of a path that has similar letters or contains the requested words.
     fn similarity(&self, lower: &str, base: &str) -> Option<PathScore> {
         let by_letters = self.by_letters(lower, base);
         let similarity = by_letters.max(self.by_words(base))?;
@@ -104,7 +104,7 @@ impl WantedFile {
         Some(PathScore { score, rank: similarity + closeness(&self.lower, base) })
     }
 
-    /// The similarity of the letters in thousandths, if it is high enough.
+    /// The similarity of the letters in thousandths, if it exceeds [`MIN_SIMILARITY`].
     fn by_letters(&self, lower: &str, base: &str) -> Option<u32> {
         let ends = [Some(base), stem(base), last_parts(lower, self.num_parts).filter(|_| self.num_parts > 1)];
         let asked = [self.lower.as_str(), base_name(&self.lower)];
@@ -136,7 +136,7 @@ impl WantedFile {
     }
 }
 
-/// `1 - distance / length` in thousandths, if it is above the minimum.
+/// `1 - distance / length` in thousandths, if it exceeds [`MIN_SIMILARITY`].
 fn similarity(asked: &str, name: &str, base_signature: Signature, base_length: usize) -> Option<u32> {
     let length = base_length.max(name.chars().count());
     let max_edits = (length as u32 * (1_000 - MIN_SIMILARITY) / 1_000).min(6);
@@ -160,7 +160,7 @@ fn stem(base: &str) -> Option<&str> {
     base.rsplit_once('.').map(|(stem, _)| stem).filter(|stem| !stem.is_empty())
 }
 
-/// The last parts of a path.
+/// The last `count` parts of a path; the whole path if it has fewer parts.
 fn last_parts(path: &str, count: usize) -> Option<&str> {
     let (before, _) = path.rmatch_indices('/').nth(count - 1).unwrap_or((usize::MAX, ""));
     if before == usize::MAX { Some(path) } else { Some(&path[before + 1..]) }

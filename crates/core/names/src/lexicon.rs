@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::distance::{Signature, bounded_distance};
 
-/// The groups of words of a table, by word.
+/// The groups of words of a table, with the groups that contain each word.
 struct Groups {
     groups: Vec<Vec<&'static str>>,
     of_word: FxHashMap<&'static str, Vec<u16>>,
@@ -28,7 +28,7 @@ impl Groups {
         table
     }
 
-    /// The other words of all groups of a word.
+    /// The other words of all groups that contain a word.
     fn others(&self, word: &str) -> impl Iterator<Item = &'static str> + use<'_> {
         let word = word.to_owned();
         let groups = self.of_word.get(word.as_str()).into_iter().flatten();
@@ -88,7 +88,7 @@ pub(crate) fn replacements(word: &str) -> Vec<(&'static str, Replacement)> {
 }
 
 /// Every word of the tables, with the signature of its letters. Short words are omitted, because a typing
-/// error often changes a short word into another word.
+/// error often changes a short word into a different word.
 static KNOWN_WORDS: LazyLock<Vec<(&'static str, Signature)>> = LazyLock::new(|| {
     let tables = [&*SPELLINGS, &*ABBREVIATIONS, &*SYNONYMS];
     let words: BTreeSet<&'static str> = tables.iter().flat_map(|table| table.of_word.keys().copied()).collect();
@@ -127,7 +127,7 @@ pub(crate) fn replacements_of_misspelled(word: &str) -> Vec<(&'static str, Repla
 /// Weight of an ordinary word.
 pub(crate) const FULL_WEIGHT: u32 = 8;
 
-/// How much meaning a word carries in a name.
+/// The weight of a word in a name. Words that carry little meaning have a low weight.
 pub(crate) fn weight(word: &str) -> u32 {
     if LISTS.fill.contains(word) {
         return 2;

@@ -4,11 +4,11 @@
 //! requested name can match a name in two ways, and the higher score is used:
 //!
 //! - by its letters: a few letters are wrong, missing, added or swapped;
-//! - by its words: the words have another order, or some words are missing, added, abbreviated, inflected or
-//!   replaced by words with the same meaning.
+//! - by its words: the words have a different order, or some words are missing, added, abbreviated, inflected
+//!   or replaced by words with the same meaning.
 //!
-//! The score of a name depends only on the requested name and on this name. The score does not depend on
-//! other names, so it is the same on every back end. All scores are integers in thousandths.
+//! The score of a name depends only on the requested name and on the name itself. The score does not depend
+//! on other names, so it is the same on every back end. All scores are integers in thousandths.
 
 mod align;
 mod candidates;

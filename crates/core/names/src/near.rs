@@ -13,44 +13,48 @@ use crate::word_match::ABBREVIATION;
 
 /// Minimum score of a near name.
 pub const MIN_SCORE: u32 = 500;
-/// A lower score by letters is ignored.
+/// A lower score from letters is ignored.
 const MIN_LETTER_SCORE: u32 = 700;
-/// Maximum score of a near name. The same name in another style has a higher score.
+/// Maximum score of a near name. A name that differs from the requested name only in its style has a higher
+/// score.
 const MAX_SCORE: u32 = 940;
 const MAX_EDITS: u32 = 2;
-/// Added to the score by letters if one name is the beginning of the other.
+/// Added to the score from letters if one name is the beginning of the other.
 const BEGINNING: u32 = 200;
-/// The loss of rank if every letter is wrong. If only some letters are wrong, the loss is proportionally
+/// The loss of nearness if every letter is wrong. If only some letters are wrong, the loss is proportionally
 /// smaller.
 const EDIT_LOSS: u32 = 750;
-/// The loss of score and rank if every letter is missing in one place. If only some letters are missing, the
-/// loss is proportionally smaller.
+/// The loss of score and rank for a single gap (a run of missing letters) as long as the whole name. The loss
+/// of a shorter gap is proportionally smaller. If only some letters are missing, the loss is proportionally
+/// smaller.
 const GAP_LOSS: u32 = 800;
 const OTHER_WORD_LOSS: u32 = 80;
-/// Added to the rank if the requested name is only the beginning of the name.
+/// Added to the nearness if the requested name is only the beginning of the name.
 const CONTINUATION: u32 = 60;
-/// Maximum nearness by letters.
+/// Maximum nearness from letters.
 const LETTERS_AT_MOST: u32 = 990;
 const SCORE_OF_INITIALS: u32 = 700;
-/// The rank of the initials of many words. It is higher, because many initials rarely match by chance.
+/// The rank, before it is multiplied by [`SCORE_WEIGHT`], of a name with at least [`MANY_INITIALS`] matching
+/// initials. It is higher than for fewer initials, because many initials rarely match by chance.
 const RANK_OF_MANY_INITIALS: u32 = 860;
 const MANY_INITIALS: usize = 4;
-/// The weight of the score in the order of names. The other part of the order is the closeness of letters.
+/// The weight of the nearness in the rank of a name. The other part of the rank is the closeness of letters.
 const SCORE_WEIGHT: u32 = 6;
 
-/// A name that is near the requested one.
+/// A name that is near the requested name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NearName {
     pub name: u32,
     /// The score in thousandths.
     pub score: u32,
-    /// Names with a higher rank are nearer. The rank depends on the score and on how many letters are equal.
+    /// Names with a higher rank are nearer. The rank depends on the nearness and on the share of common
+    /// letter pairs.
     pub rank: u32,
     pub reasons: Reasons,
 }
 
-/// The nearest names of a table, nearest first. `accept` rejects the names that the caller may not see.
-/// `accept` is called only for names that would be returned.
+/// The nearest names of a table, nearest first. `accept` returns false for the names that the caller may not
+/// see. It is called only for names that are among the nearest names so far.
 pub fn near_names(
     wanted: &WantedName,
     table: &impl NameTable,
@@ -92,14 +96,14 @@ pub fn near_names(
     nearest.found.into_values().collect()
 }
 
-/// The score of one name, or `None` if the name is not near. In every table, [`near_names`] returns the same
-/// score for this name.
+/// The score of one name, or `None` if the name is not near. [`near_names`] returns the same score for this
+/// name, whatever the table.
 pub fn score_name(wanted: &WantedName, name: &str) -> Option<NearName> {
     let table = MemoryTable::of(std::iter::once(name));
     near_names(wanted, &table, &NearIndex::of(&table), 1, |_| true).into_iter().next()
 }
 
-/// The highest rank of a name with a score of at most `score` by its words.
+/// The highest possible rank of a name whose score from words is at most `score`.
 fn highest_rank(score: u32) -> u32 {
     score * SCORE_WEIGHT + 1_000
 }
@@ -113,7 +117,7 @@ struct Nearest<F> {
 }
 
 impl<F: FnMut(u32) -> bool> Nearest<F> {
-    /// Whether no name with at most this rank can be added.
+    /// Whether the list is full and a name with at most this rank cannot enter it.
     fn is_full_above(&self, rank: u32) -> bool {
         self.found.len() >= self.limit && self.found.last_key_value().is_some_and(|((last, _), _)| last.0 > rank)
     }
@@ -169,7 +173,7 @@ impl Scratch {
         align(wanted, &self.weights, &mut self.pairs)
     }
 
-    /// Combines the score by words with the score by letters.
+    /// Combines the score from words with the score from letters.
     fn near_name(
         &self,
         wanted: &WantedName,
@@ -183,8 +187,8 @@ impl Scratch {
         if words == 0 && letters.0 == 0 {
             return None;
         }
-        // Two typing errors rarely change a word into another word that exists, so a missing word is more
-        // likely.
+        // Two typing errors rarely change a word into another existing word, so the name probably contains a
+        // different word.
         let is_other_word = distance == Some(Letters::Edits(2)) && reasons.contains(Reason::OtherWord);
         let letters = (letters.0, letters.1.saturating_sub(if is_other_word { OTHER_WORD_LOSS } else { 0 }));
         let nearness = words.max(letters.1);
@@ -197,7 +201,7 @@ impl Scratch {
         })
     }
 
-    /// The score by letters, and the nearness from which the rank is computed.
+    /// The score from letters, and the nearness from which the rank is computed.
     fn by_letters(&self, wanted: &WantedName, letters: Letters) -> (u32, u32) {
         let length = self.flat.chars().count().max(wanted.flat.chars().count()).max(1) as u32;
         let (continues, is_start) = (self.flat.starts_with(&wanted.flat), wanted.flat.starts_with(&self.flat));
@@ -226,7 +230,8 @@ impl Scratch {
     }
 }
 
-/// The pair of a word at a position. `before` and `starts` are the uses of the two words before it.
+/// The pair of a word at a position. `before` and `starts` are the uses of the two previous words: `starts`
+/// of the word directly before, `before` of the word before that.
 fn pair_of(word_use: WordUse, (before, starts): (&[WordUse], &[WordUse]), position: usize) -> Option<Pair> {
     match word_use {
         WordUse::Whole { wanted, nearness, reasons } => Some(Pair { nearness, wanted, name: 1 << position, reasons }),
@@ -259,7 +264,7 @@ mod tests {
     use super::*;
     use crate::LearnedAbbreviation;
 
-    /// The nearest name first, with its reasons.
+    /// The nearest name, with the reasons why it matches.
     fn nearest(asked: &str, names: &[&str]) -> Option<(String, String)> {
         let table = MemoryTable::of(names.iter().copied());
         let found = near_names(&WantedName::new(asked), &table, &NearIndex::of(&table), 5, |_| true);

@@ -5,13 +5,13 @@ use crate::lexicon::weight;
 use crate::sound::sound_code;
 use crate::table::NameTable;
 
-/// Longer names are not compared letter by letter.
+/// Longer names, in bytes without separators, are not compared letter by letter.
 pub(crate) const MAX_FLAT_BYTES: usize = 96;
-/// Names with fewer words have no initials.
+/// The initials of names with fewer words are not stored.
 const MIN_INITIALS: usize = 2;
 
-/// Texts in ascending order of their length, with their signatures. A scan reads only the texts of certain
-/// lengths, and compares 8 bytes for each text.
+/// Texts in ascending order of their length, with their signatures. A scan reads only the signatures of the
+/// texts with certain lengths: 8 bytes for each text.
 #[derive(Default)]
 pub(crate) struct ByLength {
     /// The position of the first text of each length.
@@ -40,8 +40,8 @@ impl ByLength {
         Self { starts, signatures, numbers }
     }
 
-    /// Calls `found` with the number of each text whose distance may be at most `edits`, according to its
-    /// signature.
+    /// Calls `found` with the number of each text that may differ by at most `edits` edits, according to its
+    /// length and signature.
     pub(crate) fn scan(&self, length: usize, signature: Signature, edits: u32, mut found: impl FnMut(u32)) {
         let start = |length: usize| self.starts.get(length.min(MAX_FLAT_BYTES + 1)).map_or(0, |at| *at as usize);
         let range = start(length.saturating_sub(edits as usize))..start(length + edits as usize + 1);
@@ -52,8 +52,8 @@ impl ByLength {
         }
     }
 
-    /// Calls `found` with the number of each text of these lengths whose letters may contain all letters of
-    /// the signature, or may all be contained in the signature.
+    /// Calls `found` with the number of each text of these lengths that may contain all letters of the
+    /// signature, or whose letters may all be in the signature.
     pub(crate) fn scan_parts(
         &self,
         lengths: std::ops::RangeInclusive<usize>,
@@ -121,7 +121,7 @@ impl NearIndex {
         Self { word_signatures, words, sounds, names, name_weights, initials }
     }
 
-    /// The approximate memory, in bytes, for a table with this many names and words.
+    /// The approximate memory, in bytes, of the index for a table with these numbers of names and words.
     pub fn size_bytes(num_names: usize, num_words: usize) -> usize {
         num_names * 21 + num_words * 36
     }
@@ -132,7 +132,8 @@ impl NearIndex {
         self.sounds[first..].iter().take_while(move |(other, _)| *other == code).map(|(_, word)| *word)
     }
 
-    /// The names whose words have these initials. Other names with the same hash are also returned.
+    /// The names whose words have these initials. The result may also contain other names whose initials have
+    /// the same hash.
     pub(crate) fn with_initials(&self, initials: &str) -> impl Iterator<Item = u32> {
         let mut wanted = Initials::default();
         initials.chars().for_each(|letter| wanted.add(letter.encode_utf8(&mut [0; 4])));
@@ -141,7 +142,8 @@ impl NearIndex {
     }
 }
 
-/// The length as a key of [`ByLength`]. All longer texts have the same key, which no scan reads.
+/// The length as a key of [`ByLength`]. All texts longer than [`MAX_FLAT_BYTES`] have the same key, which no
+/// scan reads.
 fn length_of(num_characters: usize) -> u8 {
     num_characters.min(MAX_FLAT_BYTES) as u8
 }

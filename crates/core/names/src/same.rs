@@ -2,7 +2,7 @@
 
 use crate::fold::folded;
 
-/// The way in which a requested name is equal to the name of a symbol.
+/// How exactly a requested name is equal to the name of a symbol.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum SameName {
     Exact,
@@ -13,8 +13,8 @@ pub enum SameName {
 }
 
 impl SameName {
-    /// Compares a requested name with the short and the qualified name of a symbol. `Server.run` also
-    /// requests `app.Server.run`. `None` if the names differ.
+    /// Compares a requested name with the short and the qualified name of a symbol. The requested name
+    /// `Server.run` is also equal to `app.Server.run`. `None` if the names differ.
     pub fn of(requested: &str, name: &str, qualified_name: &str) -> Option<Self> {
         let requested = requested.trim().trim_end_matches("()").replace("::", ".").replace(['#', '/'], ".");
         let requested = requested.replace("->", ".");

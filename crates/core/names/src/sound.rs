@@ -1,9 +1,10 @@
 //! Computes sound codes. Words that sound alike have the same sound code, for example `request` and
 //! `rekwest`.
 
-/// Spellings of one sound that the classes of letters do not cover.
+/// Spellings that are replaced by a spelling with the same sound, because the classes of letters do not make
+/// them equal.
 const SPELLINGS: [(&str, &str); 4] = [("gh", ""), ("ph", "f"), ("tion", "sion"), ("wr", "r")];
-/// A word with fewer consonants has no sound code, because it sounds like too many other words.
+/// A word with fewer consonants has no sound code, because too many other words would have the same code.
 const MIN_CONSONANTS: usize = 2;
 
 /// The sound code of a word: the classes of its consonants, and whether the word begins with a vowel. A class

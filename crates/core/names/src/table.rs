@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::fold::fold_words;
 use crate::wanted::MAX_WORDS;
 
-/// Distinct names, numbered from 0, with the distinct words of all names, numbered in ascending order of
-/// their texts.
+/// Distinct names, and the distinct words of all names. Both are numbered, starting at zero; words are
+/// numbered in ascending order of their texts.
 pub trait NameTable {
     fn num_names(&self) -> u32;
     fn num_words(&self) -> u32;
@@ -17,7 +17,8 @@ pub trait NameTable {
     fn names_with(&self, word: u32) -> impl Iterator<Item = u32>;
 }
 
-/// The number of the first word that is equal to `text` or sorted after it.
+/// The number of the first word that is equal to `text` or comes after it; the number of words if there is
+/// none.
 pub(crate) fn first_word(table: &impl NameTable, text: &str) -> u32 {
     let (mut low, mut high) = (0, table.num_words());
     while low < high {
@@ -32,7 +33,7 @@ pub(crate) fn find_word(table: &impl NameTable, text: &str) -> Option<u32> {
     (word < table.num_words() && table.word(word) == text).then_some(word)
 }
 
-/// A table in memory.
+/// A [`NameTable`] in memory.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MemoryTable {
     /// The distinct words in ascending order.

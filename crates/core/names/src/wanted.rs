@@ -1,4 +1,4 @@
-//! A requested name. The values for the comparison are computed once for all names.
+//! A requested name. The values that a comparison needs are computed once and used for all names.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,10 +10,10 @@ use crate::sound::sound_code;
 
 /// Maximum number of words of a name that are compared, because bit sets of words have 16 bits.
 pub(crate) const MAX_WORDS: usize = 16;
-/// Longer names are cut.
+/// Longer requested names are cut after this number of characters.
 const MAX_CHARACTERS: usize = 200;
 
-/// Keywords that refer to the surrounding definition. These keywords are not owners.
+/// Keywords that refer to the surrounding definition or crate. They are not used as owners.
 const OWN: [&str; 6] = ["self", "Self", "this", "super", "cls", "crate"];
 
 /// A requested name: `getUser`, `Server.run`, `server::Run()`, or a phrase such as "open the config file".
@@ -22,12 +22,12 @@ pub struct WantedName {
     /// The owners before the last part, outermost first: `server` in `server.run`.
     pub(crate) owners: Vec<WantedName>,
     pub(crate) words: Vec<WantedWord>,
-    /// All words without spaces.
+    /// All words except leading keywords, joined without spaces.
     pub(crate) flat: String,
     pub(crate) signature: Signature,
 }
 
-/// Two words of which one abbreviates the other. The code that is searched taught it.
+/// Two words of which one abbreviates the other, as learned from the code that is searched.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LearnedAbbreviation {
     pub word: String,
@@ -41,11 +41,11 @@ pub(crate) struct WantedWord {
     pub(crate) num_characters: usize,
     pub(crate) signature: Signature,
     pub(crate) weight: u32,
-    /// Whether the word only describes or links other words of a phrase. The full weight of such a word is
-    /// used only if a name contains the word.
+    /// Whether the word only describes or links other words of a phrase. An optional word has its full weight
+    /// only if a name contains the word.
     pub(crate) is_optional: bool,
-    /// Whether the word is a keyword before a name, such as `def` in `def run`. Only the same keyword is
-    /// near.
+    /// Whether the word is a keyword before a name, such as `def` in `def run`. A keyword matches only the
+    /// same keyword.
     pub(crate) is_keyword: bool,
     pub(crate) sound: Option<u64>,
     pub(crate) replacements: Vec<(Cow<'static, str>, Replacement)>,
@@ -89,7 +89,8 @@ impl WantedName {
         wanted
     }
 
-    /// The same name with abbreviations that the searched code taught. They count as the shipped ones.
+    /// The same name with abbreviations that were learned from the searched code. They have the same effect
+    /// as the shipped abbreviations.
     #[must_use]
     pub fn with_abbreviations(mut self, learned: &[LearnedAbbreviation]) -> Self {
         self.owners = self.owners.into_iter().map(|owner| owner.with_abbreviations(learned)).collect();
@@ -128,8 +129,9 @@ impl WantedName {
         Self { owners: Vec::new(), words, signature: Signature::of(flat.chars()), flat }
     }
 
-    /// The name as a name with `num_words` words whose owner consists of the words before them: `server_run`
-    /// becomes `server.run`.
+    /// Splits the name into a name that consists of its last `num_words` words, and an owner that consists of
+    /// the words before them: `server_run` becomes `server.run`. `None` if there are no such words, or if the
+    /// name already has an owner.
     pub fn with_joined_owner(&self, num_words: usize) -> Option<Self> {
         let at = self.words.len().checked_sub(num_words).filter(|at| *at > 0 && num_words > 0)?;
         let (owner, name) = self.words.split_at(at);
@@ -146,12 +148,12 @@ impl WantedName {
         self.owners.last().is_some_and(|requested| folded(owner).replace(' ', "") == requested.flat)
     }
 
-    /// Whether the name contains neither letters nor digits, so that no name is near it.
+    /// Whether the requested name contains neither letters nor digits. In this case, no name is near it.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// The number of words that do not only describe or link other words.
+    /// The number of words that are not optional.
     pub fn num_required_words(&self) -> usize {
         self.words.iter().filter(|word| !word.is_optional).count()
     }
@@ -166,7 +168,7 @@ fn keywords_before(texts: &[String]) -> usize {
     texts.iter().take_while(|word| is_keyword(word)).count().min(texts.len().saturating_sub(1))
 }
 
-/// Removes the arguments: `run(a, b)` becomes `run`. A name that begins with a parenthesis is kept.
+/// Removes the arguments: `run(a, b)` becomes `run`. A name that begins with a parenthesis is not changed.
 fn without_arguments(asked: &str) -> &str {
     match asked.find(['(', '<']) {
         Some(at) if at > 0 => asked[..at].trim_end(),
@@ -174,7 +176,7 @@ fn without_arguments(asked: &str) -> &str {
     }
 }
 
-/// The parts of a qualified name. `::`, `.`, `#`, `->`, `/` and `\` separate them.
+/// The parts of a qualified name. The separators are `::`, `.`, `#`, `->`, `/` and `\`.
 fn parts(name: &str) -> impl Iterator<Item = &str> {
     let parts = name.split(['.', ':', '#', '/', '\\']).flat_map(|part| part.split("->"));
     parts.filter(|part| part.chars().any(char::is_alphanumeric))

@@ -5,7 +5,7 @@ use crate::lexicon::Replacement;
 use crate::reasons::{Reason, Reasons};
 use crate::wanted::WantedWord;
 
-/// The nearness of equal words, in thousandths. The following values are also in thousandths.
+/// The nearness of equal words, in thousandths. The constants below are also in thousandths.
 pub(crate) const EQUAL: u32 = 1_000;
 const PLURAL: u32 = 970;
 const SPELLING: u32 = 970;
@@ -15,15 +15,16 @@ const WITHOUT_VOWELS: u32 = 900;
 const SYNONYM: u32 = 820;
 const CONSONANTS: u32 = 800;
 const SOME_LETTERS: u32 = 720;
-/// The minimum nearness of a beginning of a word with at least three letters. Up to `BEGINNING_BY_LENGTH` is
-/// added, depending on the length.
+/// The minimum nearness of a word and a beginning of the word with at least three letters. Up to
+/// `BEGINNING_BY_LENGTH` is added, depending on the share of the word that the beginning covers.
 const BEGINNING: u32 = 760;
 const BEGINNING_BY_LENGTH: u32 = 140;
 const SHORT_BEGINNING: u32 = 680;
-/// The minimum nearness of an end of a word, and of a word without a part in its middle. Up to
-/// `BEGINNING_BY_LENGTH` is added, depending on the length.
+/// The minimum nearness of a word and the same word without a part at its start or in its middle. Up to
+/// `BEGINNING_BY_LENGTH` is added, depending on the share of the word that remains.
 const END: u32 = 700;
-/// The nearness of a replacement of a misspelled word is multiplied by this factor, in thousandths.
+/// If the requested word is misspelled, the nearness of its replacements is multiplied by this factor, in
+/// thousandths.
 const MISSPELLED: u32 = 900;
 /// The loss of nearness if every letter of a word is wrong.
 const ALL_WRONG: u32 = 800;
@@ -39,7 +40,7 @@ const ENDINGS: [&str; 36] = [
     "ated", "ator", "ization", "ize",
 ];
 
-/// The nearness of a word and the reason, or `None` if the words are not near.
+/// The nearness of a word to the requested word, and the reasons for it; `None` if the words are not near.
 pub(crate) fn word_match(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
     let asked = wanted.text.as_str();
     if asked == word {
@@ -63,8 +64,8 @@ fn replacement(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
     in_table(&wanted.replacements, word)
 }
 
-/// Compares the word with the replacements of a misspelled word: `deccode` is a misspelled `decode`, which
-/// has the synonym `parse`.
+/// Compares the word with the replacements of the correctly spelled words that the caller may have meant:
+/// `deccode` is a misspelled `decode`, which has the synonym `parse`.
 fn replacement_of_misspelled(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
     let (nearness, reasons) = in_table(&wanted.replacements_if_misspelled, word)?;
     Some((nearness * MISSPELLED / 1_000, reasons.with(Reason::Typo)))
@@ -101,7 +102,7 @@ fn inflection(left: &str, right: &str) -> Option<(u32, Reasons)> {
     Some((if is_plural { PLURAL } else { INFLECTION }, Reason::Inflection.into()))
 }
 
-/// The number of equal bytes at the start, reduced to a whole number of characters.
+/// The number of equal bytes at the start of both texts, rounded down to the end of a whole character.
 fn num_same_bytes(left: &str, right: &str) -> usize {
     let mut same = left.bytes().zip(right.bytes()).take_while(|(left, right)| left == right).count();
     while !left.is_char_boundary(same) {
@@ -115,8 +116,8 @@ fn char_before(text: &str, end: usize) -> usize {
     text[..end].chars().next_back().map_or(0, char::len_utf8)
 }
 
-/// The nearness if one word is the beginning of the other word, or contains only some of its letters:
-/// `param`, `msg`.
+/// The nearness of two words if one of them is a shortened form of the other: its beginning (`param`) or only
+/// some of its letters (`msg`).
 fn shortened(left: &str, right: &str) -> Option<(u32, Reasons)> {
     let (short, long) = if left.len() <= right.len() { (left, right) } else { (right, left) };
     let reason = Reasons::from(Reason::Abbreviation);
@@ -130,7 +131,7 @@ fn shortened(left: &str, right: &str) -> Option<(u32, Reasons)> {
     if is_with_gap(short, long) {
         return Some((END + BEGINNING_BY_LENGTH * short.len() as u32 / long.len() as u32, Reason::Typo.into()));
     }
-    // A single missing letter is a typing error.
+    // A single missing letter is treated as a typing error, not as an abbreviation.
     let may_be_short = long.len() - short.len() > 1 && short.as_bytes()[0] == long.as_bytes()[0];
     if !may_be_short || !is_subsequence(short, long) {
         return None;
@@ -147,8 +148,8 @@ fn shortened(left: &str, right: &str) -> Option<(u32, Reasons)> {
     (is_long_enough && ends_equally).then_some((SOME_LETTERS, reason))
 }
 
-/// Whether `short` is `long` without one part: `piler` or `comler` for `compiler`. At least three letters and
-/// half of the word must remain.
+/// Whether `short` is `long` without one consecutive part: `piler` or `comler` for `compiler`. At least three
+/// letters and half of the word must remain.
 fn is_with_gap(short: &str, long: &str) -> bool {
     let missing = long.len() - short.len();
     short.len() >= 3 && missing <= MAX_GAP && short.len() >= missing && gap(short, long)
@@ -171,14 +172,14 @@ fn consonants(word: &str) -> String {
         .collect()
 }
 
-/// The same as `consonants`, but with only one of each two equal adjacent letters.
+/// The same as `consonants`, but equal adjacent letters are reduced to one letter.
 fn consonants_once(word: &str) -> String {
     let mut letters: Vec<char> = consonants(word).chars().collect();
     letters.dedup();
     letters.into_iter().collect()
 }
 
-/// Maximum number of edits for a word with this many characters.
+/// Maximum number of edits that are treated as a typing error in a word with this number of characters.
 pub(crate) fn max_edits(num_characters: usize) -> u32 {
     match num_characters {
         0..=2 => 0,
@@ -200,7 +201,7 @@ fn typo(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
     Some((EQUAL - loss, Reason::Typo.into()))
 }
 
-/// The nearness of a word that sounds alike, for example `request` and `rekwest`.
+/// The nearness of two words that sound alike, for example `request` and `rekwest`.
 pub(crate) fn sound_match(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
     let num_characters = wanted.num_characters.max(word.len()) as u32;
     let edits = bounded_distance(&wanted.text, word, (num_characters / 2).min(MAX_EDITS_BY_SOUND))?;

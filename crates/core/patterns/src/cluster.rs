@@ -2,13 +2,14 @@
 //!
 //! Connected components would form chains: A is similar to B, B to C, and so on, until the two ends have
 //! nothing in common. Therefore each cluster is a star. The set with the most similar members becomes the
-//! medoid, and its cluster consists of the sets similar to the medoid itself. The remaining sets are
-//! clustered in the same way. Every member is similar to the medoid. Large clusters come first.
+//! medoid, and its cluster consists of the sets that are similar to the medoid itself. The remaining sets are
+//! clustered in the same way. Every member is similar to the medoid. Clusters with more members come first.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The number of the medoid, and the numbers of all sets in the cluster in ascending order.
+/// The number of the medoid, and the numbers of all sets in the cluster (including the medoid) in ascending
+/// order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Cluster {
     pub(crate) medoid: u32,

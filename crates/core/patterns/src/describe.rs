@@ -9,10 +9,11 @@ use crate::cluster::clusters;
 use crate::join::{Set, neighbours};
 use crate::{PatternSettings, Shape, words};
 
-/// A method belongs to the pattern if at least this percentage of the members has the method.
+/// A method belongs to the pattern if at least this percentage of the members have the method.
 const SHARED_PERCENT: usize = 80;
 
-/// The patterns among the shapes of a repository, sorted by key. The order of the shapes does not matter.
+/// The patterns among the shapes of a repository, sorted by key. The order of the shapes does not affect the
+/// result.
 pub fn find_patterns(repository: RepositoryId, shapes: &[Shape], settings: &PatternSettings) -> Vec<PatternRecord> {
     let mut groups: BTreeMap<(&str, Option<SymbolKind>), Vec<&Shape>> = BTreeMap::new();
     for shape in shapes {
@@ -52,8 +53,8 @@ fn clusters_of<'s>(shapes: &[&'s Shape], settings: &PatternSettings) -> Vec<(&'s
     with_members.collect()
 }
 
-/// Numbers the elements by frequency, the rarest first. Equally frequent elements are sorted by text. The
-/// order is the same on every machine.
+/// Numbers the elements by frequency; the rarest element has the number 0. Equally frequent elements are
+/// sorted by text. The order is the same on every machine.
 fn number_elements<'s>(shapes: &[&'s Shape]) -> FxHashMap<(u8, &'s str), u32> {
     let mut counts: BTreeMap<(u8, &str), usize> = BTreeMap::new();
     for element in shapes.iter().flat_map(|shape| shape.elements()) {
@@ -94,7 +95,7 @@ fn record(
 }
 
 /// The key is a hash of the repository and the shared signature. Patterns with equal signatures get ascending
-/// ordinals, the largest pattern first.
+/// ordinals; the largest pattern has the first ordinal.
 fn key(
     repository: RepositoryId,
     medoid: &Shape,

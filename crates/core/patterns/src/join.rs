@@ -4,13 +4,13 @@
 //! common. Therefore only sets that share a rare element are compared. An element that thousands of classes
 //! have, such as `__init__`, causes no comparison.
 //!
-//! If thousands of sets are similar, the rule about rare elements would still compare all pairs. Therefore,
-//! if many sets share a rare element, only the first sets are compared with all the others. The clusters
-//! around these first sets contain the same members as after a comparison of all pairs.
+//! If thousands of sets are similar, this rule would still compare all pairs of them. Therefore, if many sets
+//! share a rare element, only the first of them are compared with all the others. The clusters around these
+//! first sets have the same members as if all pairs had been compared.
 
 use rustc_hash::FxHashMap;
 
-/// The element numbers of a set, ascending. Small numbers are rare elements.
+/// The numbers of the elements of a set, in ascending order. Rare elements have small numbers.
 pub(crate) type Set = Vec<u32>;
 
 /// Whether the similarity of two sets is at least `percent`.
@@ -36,15 +36,17 @@ fn num_common(a: &[u32], b: &[u32]) -> usize {
     common
 }
 
-/// The maximum number of comparisons, approximately, if each set has one rare element.
+/// The approximate maximum number of comparisons, if the prefix of each set has one element.
 const MOST_COMPARISONS: usize = 4_000_000;
 
-/// If at most this number of sets share a rare element, all pairs of these sets are compared.
+/// If at most this number of sets share a rare element, all pairs of these sets are compared. If more sets
+/// share it, only the pairs with one of the first sets are compared.
 fn most_compared(num_sets: usize) -> usize {
     (MOST_COMPARISONS / num_sets.max(1)).clamp(16, 1_000)
 }
 
-/// The neighbours of each set: the indices of the other similar sets, ascending. The sets must be distinct.
+/// The neighbours of each set: the indices of the other sets that are similar to it, in ascending order. The
+/// sets must be distinct.
 pub(crate) fn neighbours(sets: &[Set], percent: u8) -> Vec<Vec<u32>> {
     let most_compared = most_compared(sets.len());
     let mut order: Vec<u32> = (0..sets.len() as u32).collect();
@@ -77,8 +79,9 @@ pub(crate) fn neighbours(sets: &[Set], percent: u8) -> Vec<Vec<u32>> {
     neighbours
 }
 
-/// The length of the prefix of a set with `len` elements. A similar set has at least `⌈t·n⌉` elements in
-/// common with a set of `n` elements, so it lacks at most `n − ⌈t·n⌉` of the rarest elements.
+/// The length of the prefix of a set with `len` elements. A set that is similar to a set of `n` elements
+/// contains at least `⌈t·n⌉` of these elements, where `t` is the threshold. So it lacks at most `n − ⌈t·n⌉`
+/// of them, and contains at least one of the `n − ⌈t·n⌉ + 1` rarest elements.
 fn prefix_len(len: usize, percent: u8) -> usize {
     let needed = (len * usize::from(percent)).div_ceil(100);
     (len - needed + 1).min(len)
@@ -100,7 +103,7 @@ mod tests {
 
     #[test]
     fn many_similar_sets_are_compared_only_with_the_first() {
-        // Each set has nine elements. Eight of them are common to all sets.
+        // Each set has nine elements. All sets have eight elements in common.
         let set = |own: u32| std::iter::once(own).chain(1_000_000..1_000_008).collect();
         let sets: Vec<Set> = (0..5_000).map(set).collect();
         let found = neighbours(&sets, 80);

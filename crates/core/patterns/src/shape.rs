@@ -6,7 +6,7 @@ use cairn_domain::{LineSpan, NodeKey, Outline, OutlineSymbol, RepoPath, Reposito
 
 use crate::words;
 
-/// The properties of a file from which its shapes are built.
+/// The properties of a file that are used to build its shapes.
 #[derive(Clone, Copy, Debug)]
 pub struct PatternFile<'a> {
     pub path: &'a RepoPath,
@@ -40,8 +40,8 @@ const FIXTURES: &[&str] =
     &["setUp", "tearDown", "setUpClass", "tearDownClass", "setup_method", "teardown_method", "setup", "teardown"];
 
 /// The shapes of the classes in a file, or of the file itself if it contains only functions. Trivial shapes
-/// are omitted: shapes without methods, shapes with only a constructor or one special method, and test
-/// classes that contain only tests.
+/// are omitted: shapes without methods, shapes whose only method is a constructor or a special method, and
+/// test classes that contain only tests.
 pub fn shapes(repository: RepositoryId, file: &PatternFile<'_>) -> Vec<Shape> {
     let classes = class_shapes(repository, file);
     let has_methods = file.outline.symbols.iter().any(|symbol| symbol.kind == SymbolKind::Method);
@@ -87,8 +87,8 @@ fn class_shapes(repository: RepositoryId, file: &PatternFile<'_>) -> Vec<Shape> 
     classes.into_values().collect()
 }
 
-/// The class that a method belongs to. The method may be defined outside the class (`impl` blocks, methods in
-/// Go).
+/// The class to which a method belongs. The method may be defined outside the class, as in an `impl` block in
+/// Rust or in Go.
 fn class_of(
     symbol: &OutlineSymbol,
     classes: &BTreeMap<usize, Shape>,
@@ -118,8 +118,8 @@ fn empty(file: &PatternFile<'_>, node: NodeKey) -> Shape {
     }
 }
 
-/// The shape of a file that is built from its functions. In a function name, the name of the file is replaced
-/// by `*`: the function `import_aws` in the file `aws` becomes `import_*`.
+/// The shape of a file, built from the functions of the file. In a function name, the name of the file is
+/// replaced by `*`: the function `import_aws` in the file `aws` becomes `import_*`.
 fn file_shape(repository: RepositoryId, file: &PatternFile<'_>) -> Option<Shape> {
     let mut shape = empty(file, NodeKey::file(repository, file.path));
     let functions =
@@ -144,8 +144,8 @@ fn is_trivial(methods: &BTreeSet<String>) -> bool {
 }
 
 impl Shape {
-    /// The elements that are compared. Kind and language are not elements, because shapes of different kinds
-    /// or languages are never compared.
+    /// The elements of the set that is compared: methods, bases and decorators. Kind and language are not
+    /// elements, because shapes of different kinds or languages are never compared.
     pub(crate) fn elements(&self) -> impl Iterator<Item = (u8, &str)> {
         let methods = self.methods.iter().map(|name| (0, name.as_str()));
         let bases = self.bases.iter().map(|name| (1, name.as_str()));

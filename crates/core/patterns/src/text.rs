@@ -6,13 +6,13 @@ use cairn_domain::{PatternMember, PatternRecord};
 
 use crate::words;
 
-/// Maximum number of members that are listed. If a pattern has more members, the text contains only the
-/// number of the other members.
+/// Maximum number of members that the text lists. If a pattern has more members, the text states only how
+/// many more there are.
 const MAX_LISTED: usize = 30;
 
-/// The text of a chunk of kind `pattern`. This text answers questions such as "how do importers work". The
-/// text contains the name in singular and plural, the shared methods, the canonical member, and how the other
-/// members differ.
+/// The text of a chunk of kind `pattern`. A search for a question such as "how do importers work" finds this
+/// text. The text contains the name in singular and plural, the shared methods, the canonical member, and how
+/// the other members differ.
 pub fn pattern_chunk_text(pattern: &PatternRecord) -> String {
     let words: Vec<String> = words::split(&pattern.name).iter().map(|word| word.to_lowercase()).collect();
     let one = words.join(" ");

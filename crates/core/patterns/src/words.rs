@@ -62,7 +62,7 @@ fn num_shared<'w>(names: &[Vec<&'w str>], word: impl Fn(&[&'w str], usize) -> Op
     shared
 }
 
-/// The part of `name` from the first to the last of `words`. The words are slices of `name`.
+/// The part of `name` from the first to the last of `words`. The words must be slices of `name`.
 fn joined(name: &str, words: &[&str]) -> Option<String> {
     let (first, last) = (words.first()?, words.last()?);
     let start = first.as_ptr() as usize - name.as_ptr() as usize;
@@ -82,7 +82,7 @@ pub(crate) fn blank_out(name: &str, part: &str) -> String {
     }
 }
 
-/// The English plural of a word. The rules cover only the usual cases.
+/// The English plural of a word. The rules cover only regular plurals.
 pub(crate) fn plural(word: &str) -> String {
     let ends = |endings: &[&str]| endings.iter().any(|ending| word.ends_with(ending));
     match word {

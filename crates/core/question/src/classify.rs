@@ -12,7 +12,7 @@ use crate::relationship::{self, RelationFound};
 use crate::symbol::{self, SymbolAsked};
 use crate::tokens::Token;
 
-/// The words of a question, and the results of the tests about them.
+/// The words of a question, and the facts about them that the tests use.
 pub(crate) struct Reading<'a> {
     pub(crate) question: &'a str,
     pub(crate) tokens: &'a [Token],
@@ -44,7 +44,7 @@ impl Classified {
 
 type Test = fn(&Reading) -> Option<Classified>;
 
-/// The tests in their order. The first test that applies decides.
+/// The tests, in the order in which they are tried. The first test that applies decides the type.
 const TESTS: [Test; 7] = [only_span, only_file_name, pattern, relationship, flow, identifier, definition];
 
 pub(crate) fn classify(reading: &Reading) -> Classified {
@@ -52,7 +52,8 @@ pub(crate) fn classify(reading: &Reading) -> Classified {
     found.unwrap_or_else(|| Classified::new(QueryType::Concept, TypeReason::NoTest))
 }
 
-/// "where is `open` defined" asks only for the term, but "where is `open` used" asks for a relation.
+/// A question that is only a quoted term or a code span asks for this term: "where is `open` defined". But
+/// "where is `open` used" asks for a relation.
 fn only_span(reading: &Reading) -> Option<Classified> {
     let index = symbol::only_span(reading.tokens)?;
     if relationship::find(reading.tokens).is_some() {
@@ -112,7 +113,8 @@ impl Reading<'_> {
         text_of(self.question, self.tokens, range)
     }
 
-    /// The words at these positions. An ellipsis replaces the words between them.
+    /// The words at these positions. An ellipsis replaces each sequence of words that is left out between
+    /// them.
     fn words(&self, positions: &[usize]) -> String {
         let mut text = String::new();
         for (index, position) in positions.iter().enumerate() {

@@ -1,13 +1,13 @@
-//! Shortens long questions. A search for the title and the first 1,000 bytes of an issue finds its code
-//! better than a search for the whole text.
+//! Shortens long questions. If a question is the text of an issue, a search for its title and the next 1,000
+//! bytes finds the right code more often than a search for the whole text.
 
 use serde::Serialize;
 
-/// A title or a body with at most this number of bytes is used unchanged. If the body is longer, only its
-/// first bytes are used.
+/// A title or a body with at most this number of bytes is used unchanged. If the body is longer, only this
+/// number of bytes is used.
 const MAX_TITLE_BYTES: usize = 200;
 const MAX_BODY_BYTES: usize = 1_000;
-/// Only the first line or sentence of a longer question decides its type.
+/// If a question is longer, only its first line or sentence decides its type, intent and filters.
 const MAX_HEAD_BYTES: usize = 300;
 
 /// A report that a question was shortened.
@@ -17,7 +17,8 @@ pub struct Cut {
     pub used_bytes: usize,
 }
 
-/// The part of a question that is used: its first line, and about the first 1,000 bytes after it.
+/// The part of a question that is used: the whole question if it is short, otherwise its first line and at
+/// most 1,000 bytes after this line.
 pub(crate) fn cut(question: &str) -> (String, Option<Cut>) {
     let question = question.trim();
     if question.len() <= MAX_BODY_BYTES {
@@ -38,7 +39,7 @@ pub(crate) fn cut(question: &str) -> (String, Option<Cut>) {
 }
 
 /// The part of a question whose words decide its type, intent and filters: the whole question, or the first
-/// line or sentence of a long one.
+/// line or sentence of a long question.
 pub(crate) fn head(question: &str) -> &str {
     if question.len() <= MAX_HEAD_BYTES {
         return question;
@@ -52,7 +53,7 @@ pub(crate) fn head(question: &str) -> &str {
     end.map_or(start, |end| &start[..=end])
 }
 
-/// The longest start of a text of at most `max_bytes` that ends at a word.
+/// The longest beginning of a text that has at most `max_bytes` bytes and ends with a whole word.
 fn at_word(text: &str, max_bytes: usize) -> &str {
     if text.len() <= max_bytes {
         return text;
@@ -62,7 +63,7 @@ fn at_word(text: &str, max_bytes: usize) -> &str {
         end -= 1;
     }
     match text[..end].rfind(char::is_whitespace) {
-        // A text without white space is cut inside a word.
+        // If there is no white space in the second half, the text is cut inside a word.
         Some(space) if space > max_bytes / 2 => text[..space].trim_end(),
         _ => &text[..end],
     }

@@ -1,4 +1,5 @@
-//! Creates other wordings of a question. These wordings find code that uses other words than the question.
+//! Creates other wordings of a question. These wordings find code that uses words other than those of the
+//! question.
 
 use serde::Serialize;
 
@@ -9,7 +10,7 @@ use crate::tokens::{Token, TokenKind};
 /// Maximum number of expansions of a question.
 pub const MAX_EXPANSIONS: usize = 3;
 
-/// Another wording of a question.
+/// A different wording of a question.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Expansion {
     pub text: String,
@@ -25,9 +26,10 @@ pub struct Replaced {
     pub source: SynonymSource,
 }
 
-/// At most [`MAX_EXPANSIONS`] wordings. The first synonym of every word comes before the second synonym of
-/// any word. If the question also contains words that are not keywords, the last wording contains only the
-/// keywords. Words that decide the type of the question or state a filter are fixed: they have no synonyms.
+/// Returns at most [`MAX_EXPANSIONS`] wordings. The wordings with the first synonym of every word come before
+/// the wordings with the second synonym of any word. If the question also contains words that are not
+/// keywords, the last wording contains only the keywords. Words that decide the type of the question or state
+/// a filter are fixed: they have no synonyms.
 pub(crate) fn expansions(
     question: &str,
     tokens: &[Token],
@@ -46,7 +48,8 @@ pub(crate) fn expansions(
     found
 }
 
-/// The keywords and the code spans of the question. A single word is not used as a wording.
+/// The keywords and the code spans of the question. `None` if there is only one keyword, because a single
+/// word is not used as a wording.
 fn keywords_alone(tokens: &[Token], keywords: &[String]) -> Option<String> {
     if keywords.len() < 2 {
         return None;
@@ -83,7 +86,7 @@ fn by_synonyms(question: &str, tokens: &[&Token], synonyms: Synonyms, limit: usi
     found
 }
 
-/// The question with `synonym` in place of each token that is `word`.
+/// The question in which `synonym` replaces each token that is equal to `word`.
 fn replace(question: &str, tokens: &[&Token], word: &str, synonym: &str) -> String {
     let mut text = String::with_capacity(question.len());
     let mut copied = 0;

@@ -6,8 +6,8 @@ use crate::identifiers::{is_bare_file, is_document_id, is_file_text, is_word_pai
 use crate::symbol::has_only_lead_ins;
 use crate::tokens::{Token, tokenize};
 
-/// The name of a file or directory, if the question consists of this name and at most a lead-in such as
-/// "find".
+/// The name of a file or directory in a question that consists only of this name and optional lead-ins such
+/// as "find".
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FileNameQuery {
     pub name: String,
@@ -17,9 +17,9 @@ pub struct FileNameQuery {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileNameKind {
-    /// A name with an ending, or the known name of a file: `config.json`, `Makefile`.
+    /// A name with an extension, or a known name of a file: `config.json`, `Makefile`.
     FileName,
-    /// The beginning of the names of several files: `Button.test`.
+    /// The beginning of a file name: `Button.test`. Several files may have names with this beginning.
     NameStart,
     /// The number of a document: `ADR-025`.
     DocumentId,
@@ -53,7 +53,8 @@ pub fn is_written_like_a_file(text: &str) -> bool {
     kind(text).is_some()
 }
 
-/// The word of a question that consists of one word and at most lead-ins, however the word is written.
+/// The word of a question that consists of one word and optional lead-ins. The spelling of the word does not
+/// matter.
 pub fn only_word(question: &str) -> Option<String> {
     let tokens = tokenize(question);
     let index = (0..tokens.len()).find(|index| has_only_lead_ins(&tokens, *index))?;
@@ -97,8 +98,8 @@ fn is_glob(text: &str, outside: &str, groups: &[&str]) -> bool {
     text.contains(['*', '?']) && (is_path || text.contains("**")) || is_path && (has_choice || is_extension)
 }
 
-/// The text without its groups in braces and brackets, and the contents of the groups. A bracket without its
-/// counterpart belongs to the text.
+/// The text without its groups in braces and brackets, and the contents of the groups. A brace or bracket
+/// without its counterpart remains in the text.
 fn split_groups(text: &str) -> (String, Vec<&str>) {
     let (mut outside, mut groups, mut rest) = (String::new(), Vec::new(), text);
     while let Some(open) = rest.find(['{', '[']) {

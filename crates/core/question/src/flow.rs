@@ -8,7 +8,7 @@ use crate::relationship::is_plural;
 use crate::tokens::Token;
 use crate::vocabulary::{NAME_ENDS, list};
 
-/// A condition on the match of a rule.
+/// An additional condition that a match of a rule must satisfy.
 #[derive(Clone, Copy, PartialEq)]
 enum Guard {
     None,
@@ -16,7 +16,7 @@ enum Guard {
     Travel,
     /// The subject must not be a pronoun: "how do I get the id" does not ask for a flow.
     NoPronoun,
-    /// The subject must be in the singular and no pronoun: "how parsers work" asks for a pattern.
+    /// The subject must be in the singular and must not be a pronoun: "how parsers work" asks for a pattern.
     Singular,
     /// The question must contain a word that names the flow: "path", "flow".
     Path,
@@ -91,9 +91,9 @@ pub(crate) struct FlowFound {
 }
 
 impl FlowFound {
-    /// The tokens that name the ends. They state no filter: "path from auth.py to db.py" asks for a path
-    /// that leaves auth.py. The last end of the question ends before the next preposition, so that a filter
-    /// may follow it: "path from login to session in the billing module".
+    /// The tokens that name the ends. These tokens state no filter: "path from auth.py to db.py" asks for a
+    /// path that begins in auth.py. The second of the two ends stops before the next preposition, so that a
+    /// filter may follow it: "path from login to session in the billing module".
     pub(crate) fn named_ends(&self, tokens: &[Token]) -> Vec<Range<usize>> {
         let mut ends: Vec<Range<usize>> = [&self.from, &self.to].into_iter().flatten().cloned().collect();
         ends.sort_by_key(|end| end.start);
@@ -135,12 +135,12 @@ fn is_accepted(tokens: &[Token], found: &Found, guard: Guard) -> bool {
     }
 }
 
-/// Number of words after "from A to B" in which the word that names the flow may be: "from API to database
+/// The word that names the flow may be among this number of words after "from A to B": "from API to database
 /// data flow".
 const NUM_WORDS_AFTER: usize = 2;
 
-/// The word beside "from A to B" that identifies a question about a flow. The word is before the two ends in
-/// their clause, or directly after them. The name of the language Go is not such a word.
+/// The word next to "from A to B" that identifies a question about a flow. The word precedes the two ends in
+/// the same clause, or follows them directly. The name of the language Go does not identify such a question.
 fn travel_word(tokens: &[Token], found: &Found) -> Option<usize> {
     let is_captured = |index: &usize| found.captures.iter().any(|(_, range)| range.contains(index));
     let clause = (0..found.start).rev().find(|index| tokens[*index].ends_clause).map_or(0, |last| last + 1);
@@ -149,7 +149,7 @@ fn travel_word(tokens: &[Token], found: &Found) -> Option<usize> {
     beside.filter(|index| !is_captured(index)).find(is_travel)
 }
 
-/// Whether the word "go" is the name of the language, as in "in go" and "go code".
+/// Whether the word "go" is the name of the language Go, as in "in go" and "go code".
 fn is_language(tokens: &[Token], index: usize) -> bool {
     let is_after = index > 0 && tokens[index - 1].is_any(&["in", "using", "with", "for", "of"]);
     let is_before = tokens.get(index + 1).is_some_and(|next| next.is_any(list("languages_code_words")));

@@ -8,36 +8,39 @@ use crate::vocabulary::list;
 /// Names of products, formats and standards that are spelled like identifiers. Lower case, sorted.
 static PRODUCT_NAMES: LazyLock<&[&str]> = LazyLock::new(|| list("product_names"));
 
-/// Words with dots that are not names of code.
+/// Words that contain dots but are not names of code.
 static DOTTED_WORDS: LazyLock<&[&str]> = LazyLock::new(|| list("dotted_words"));
 
-/// Endings of file names, without the dot. The last row contains second endings: `Button.test`, `app.config`.
+/// Extensions of file names, without the dot. The last row contains the first of two extensions:
+/// `Button.test`, `app.config`.
 static EXTENSIONS: LazyLock<&[&str]> = LazyLock::new(|| list("extensions"));
 
-/// Names of files without an ending, in lower case.
+/// Names of files that have no extension, in lower case.
 static BARE_FILES: LazyLock<&[&str]> = LazyLock::new(|| list("bare_files"));
 
-/// Names of files without a usual ending, in lower case: `manifest.in`.
+/// Names of files whose extension is not a usual one, in lower case: `manifest.in`.
 static WHOLE_FILES: LazyLock<&[&str]> = LazyLock::new(|| list("whole_files"));
 
-/// Names of files that are written in capitals, in lower case. In other cases they are ordinary words.
+/// Names of files that are usually written in capitals. The list contains them in lower case. If they are not
+/// written in capitals, they are ordinary words.
 static CAPITAL_FILES: LazyLock<&[&str]> = LazyLock::new(|| list("capital_files"));
 
-/// Names of hidden files.
+/// Names of hidden files (their first character is a dot).
 static DOT_FILES: LazyLock<&[&str]> = LazyLock::new(|| list("dot_files"));
 
-/// Prefixes of standards and codes such as `UTF-8` and `SHA-256`. Such names are not names of documents.
+/// Prefixes of the names of standards and codes, such as `UTF-8` and `SHA-256`. Such names are not names of
+/// documents.
 static STANDARDS: LazyLock<&[&str]> = LazyLock::new(|| list("standards"));
 
-/// Pairs of words with a slash between them that are not paths.
+/// Pairs of words that are separated by a slash and are not paths.
 static WORD_PAIRS: LazyLock<&[&str]> = LazyLock::new(|| list("word_pairs"));
 
 pub(crate) fn is_word_pair(text: &str) -> bool {
     WORD_PAIRS.contains(&text.to_lowercase().as_str())
 }
 
-/// The parts of a text that names a definition by its file: `src/server.py` and `Server.run` in
-/// `src/server.py#Server.run`. None for names such as `Server#run`.
+/// The path and the name in a text that names a definition and its file: `src/server.py` and `Server.run` in
+/// `src/server.py#Server.run`. `None` for names such as `Server#run`.
 pub fn path_and_name(text: &str) -> Option<(&str, &str)> {
     let (path, name) = text.split_once('#')?;
     let name = name.trim();
@@ -109,7 +112,7 @@ pub(crate) fn is_file(token: &Token) -> bool {
     is_file_text(&token.text)
 }
 
-/// Whether a text is the name or the path of a file, with a known ending.
+/// Whether a text is the name or the path of a file with a known extension.
 pub fn is_file_text(text: &str) -> bool {
     let is_path_character = |character: char| character.is_alphanumeric() || "._-/+@*?[]{},".contains(character);
     if text.contains("://") || !text.chars().all(is_path_character) {
@@ -135,7 +138,7 @@ fn is_one_letter(text: &str) -> bool {
     text.len() == 1
 }
 
-/// Whether the part before an ending of one letter is written like the name of a source file.
+/// Whether the part before an extension of one letter is written like the name of a source file.
 fn is_source_stem(stem: &str) -> bool {
     stem.len() > 1 && !stem.contains('.') && !stem.chars().any(char::is_uppercase)
 }
@@ -153,7 +156,7 @@ pub(crate) fn is_document_id(text: &str) -> bool {
         && !STANDARDS.contains(&prefix.to_lowercase().as_str())
 }
 
-/// Whether a word is the name of a file that has no ending.
+/// Whether a word is the known name of a file that has no extension.
 pub(crate) fn is_bare_file(text: &str) -> bool {
     let lower = text.to_lowercase();
     let is_in_capitals = text.chars().all(char::is_uppercase);

@@ -8,7 +8,7 @@ use crate::phrase::Phrase;
 use crate::tokens::Token;
 use crate::vocabulary::list;
 
-/// The aim of the caller.
+/// The intent of the caller, as far as the question shows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Intent {
@@ -53,7 +53,7 @@ impl Intent {
 
 const POLITE: &str = "do|know|see|please|pls|can|could|would|you|i|we|want|need|to|like|hi|hey|help|ok|so|and|also|kindly|let|lets|let's|now";
 
-/// The rules in their order. `POLITE` is any number of polite words.
+/// The rules, in the order in which they are tried. `POLITE` matches any number of polite words.
 const RULES: &[(&str, Intent)] = &[
     (
         "^ search|list|display|print|show|find|get|open results|result|index|engine|query|queries|bar|box|api|service|endpoint|items|view|views|page|component|driver|command|flag|option|request|requests|connection|connections",

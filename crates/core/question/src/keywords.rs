@@ -13,8 +13,8 @@ pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok() || cairn_ranking::is_stop_word(word)
 }
 
-/// The keywords in the order of the question, without duplicates. Code spans are not keywords, because they
-/// are mentions. If no word is a keyword, all words are keywords.
+/// The keywords in the order of the question, without duplicates. Words in code spans are not keywords,
+/// because each code span is a mention. If a question has no keyword, all its words are returned.
 pub(crate) fn keywords(tokens: &[Token]) -> Vec<String> {
     let is_keyword = |word: &str| {
         word.chars().count() > 1 && !is_stop_word(word) && !word.chars().all(|character| character.is_ascii_digit())
@@ -36,7 +36,7 @@ fn distinct<'a>(tokens: impl Iterator<Item = &'a Token>, keep: impl Fn(&str) -> 
     found
 }
 
-/// Calls `word` with every word of a token in lower case.
+/// Calls `word` with every word of a text, in lower case.
 pub(crate) fn split(text: &str, mut word: impl FnMut(&str)) {
     for run in text.split(|character: char| !character.is_alphanumeric()) {
         if run.is_ascii() && !is_plain(run) {
@@ -47,8 +47,9 @@ pub(crate) fn split(text: &str, mut word: impl FnMut(&str)) {
     }
 }
 
-/// Whether a sequence of letters and digits is one word: only its first letter may be a capital, and digits
-/// are only at its end. So "oauth2" and "sha256" are not split, and "APIs" is one word.
+/// Whether a sequence of letters and digits is one word. In a word, only the first letter may be a capital,
+/// and digits may be only at the end, so "oauth2" and "sha256" are not split. A plural acronym such as "APIs"
+/// is also one word.
 fn is_plain(run: &str) -> bool {
     let letters = run.trim_end_matches(|character: char| character.is_ascii_digit());
     let is_acronym = letters

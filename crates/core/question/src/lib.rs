@@ -1,8 +1,8 @@
 //! Reads a question: its type, its intent, the names and filters in it, and other wordings of it.
 //!
 //! [`ParsedQuery::new`] is a pure function of the question and of [`ParseOptions`]. The rules are data:
-//! phrases over the words of a question (see `phrase.rs`), tables of words, verbs and nouns, and a table of
-//! synonyms.
+//! phrases that match the words of a question (see `phrase.rs`), tables of words, verbs and nouns, and a
+//! table of synonyms.
 
 mod classify;
 mod cut;

@@ -12,7 +12,7 @@ use crate::tokens::{Token, TokenKind};
 pub struct Mention {
     pub text: String,
     pub kind: MentionKind,
-    /// The confidence in percent.
+    /// The confidence that the text refers to code, in percent.
     pub confidence: u32,
 }
 
@@ -27,9 +27,9 @@ pub enum MentionKind {
     Directory,
     /// A name that is written like a class: `UserService`.
     Class,
-    /// A name with brackets: `render()`.
+    /// A name with parentheses: `render()`.
     Function,
-    /// Another name that is written like a name of code: `get_user`, `getUser`, `Parser::parse`,
+    /// Any other name that is written like a name of code: `get_user`, `getUser`, `Parser::parse`,
     /// `src/server.py#run`.
     Symbol,
 }
@@ -90,7 +90,7 @@ fn mention(token: &Token) -> Option<(MentionKind, &str)> {
     }
 }
 
-/// Whether a word is a path without the name of a file: `src/auth`, `docs/adr/`.
+/// Whether a word is a path that does not end with the name of a file: `src/auth`, `docs/adr/`.
 fn is_directory(text: &str) -> bool {
     let is_path_character = |character: char| character.is_alphanumeric() || "._-/@".contains(character);
     text.trim_matches('/').contains('/') && text.chars().all(is_path_character) && !is_word_pair(text)

@@ -1,4 +1,4 @@
-//! Finds the name of code that a part of a question contains.
+//! Finds the names of code in a part of a question.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use crate::identifiers::{is_capitalised, is_document_id, is_file, is_identifier}
 use crate::tokens::{Token, TokenKind};
 use crate::vocabulary::{DETERMINERS, KIND_WORDS, NAME_ENDS, NOT_NAMES, PRONOUNS};
 
-/// Maximum number of words of a name that is not written like code: "the session cookie".
+/// Maximum number of words of a name that is written as plain words: "the session cookie".
 const MAX_PLAIN_WORDS: usize = 4;
 
 /// A name in a question.
@@ -14,14 +14,15 @@ const MAX_PLAIN_WORDS: usize = 4;
 pub(crate) struct Name {
     /// The tokens of the name, without determiners and kind words.
     pub(crate) tokens: Range<usize>,
-    /// The token after the name and its kind words.
+    /// The position of the token after the name and its kind words.
     pub(crate) end: usize,
-    /// Whether the name is written like a name of code, or a word beside the name shows that it is a name of
+    /// Whether the name is written like a name of code, or a word next to the name shows that it is a name of
     /// code.
     pub(crate) is_strong: bool,
 }
 
-/// Whether the token is a span, an identifier, a file or a capitalised word that does not begin the question.
+/// Whether the token is a quoted term, a code span, an identifier, a file name, or a capitalised word that
+/// does not begin the question.
 pub(crate) fn is_strong(tokens: &[Token], index: usize) -> bool {
     let token = &tokens[index];
     token.is_span()
@@ -52,7 +53,7 @@ pub(crate) fn names_at(tokens: &[Token], first: usize) -> Vec<Name> {
         return Vec::new();
     }
     if is_strong(tokens, start) {
-        // "the User model" contains the name "User", but the whole phrase may also be one name.
+        // "the User model" contains the name "User", but "User model" may also be one name.
         let longer = plain_names(tokens, start).into_iter().filter(|name| name.tokens.len() > 1);
         let longer = longer.map(|name| Name { is_strong: true, ..name });
         return [strong_name(tokens, start)].into_iter().chain(longer).collect();
@@ -105,7 +106,8 @@ fn plain_name(tokens: &[Token], start: usize, end: usize) -> Name {
         is_strong |= is_type_word(&tokens[first]);
         first += 1;
     }
-    // "the function handles calls" has no name.
+    // In "the function handles calls", "handles calls" is not certainly a name, because it has more than one
+    // word.
     Name { tokens: first..last, end, is_strong: is_strong && last - first == 1 }
 }
 

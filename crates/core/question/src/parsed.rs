@@ -19,10 +19,10 @@ use crate::symbol::SymbolAsked;
 use crate::synonyms::Synonyms;
 use crate::tokens::{Token, tokenize};
 
-/// Facts in addition to the question that affect how the question is read.
+/// Facts, other than the question itself, that affect how the question is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ParseOptions<'a> {
-    /// The type that the caller chose.
+    /// The type that the caller chose; `None` if the rules decide the type.
     pub forced_type: Option<QueryType>,
     /// The names of the patterns in scope. If `None`, "how do X work" is always a pattern question.
     pub pattern_names: Option<&'a [String]>,
@@ -42,21 +42,22 @@ pub struct ParsedQuery {
     pub forced: bool,
     pub reason: TypeReason,
     pub strategy: Strategy,
-    /// Set exactly if the type is `symbol` and the question is not the name of a file.
+    /// Set if and only if the type is `symbol` and the question is not the name of a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol: Option<SymbolAsked>,
-    /// Set exactly if the type is `relationship`.
+    /// Set if and only if the type is `relationship`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relationship: Option<RelationshipAsked>,
-    /// Set exactly if the type is `flow`.
+    /// Set if and only if the type is `flow`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<FlowAsked>,
-    /// Set exactly if the type is `pattern`.
+    /// Set if and only if the type is `pattern`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<PatternAsked>,
     pub intent: Intent,
     pub keywords: Vec<String>,
-    /// The keywords without the words that decide the type or state a filter. Only these have synonyms.
+    /// The keywords without the words that decide the type or state a filter. Synonyms are used only for
+    /// these words.
     #[serde(skip)]
     pub subject_words: Vec<String>,
     pub mentions: Vec<Mention>,
@@ -76,15 +77,15 @@ pub struct RelationshipAsked {
     pub direction: Direction,
     /// The code that the question names.
     pub name: String,
-    /// The kind of thing that the question says the name to be.
+    /// The kind of thing that the name is, according to the question: "the auth module".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<NamedKind>,
-    /// The second name: "does A call B", "functions that call both A and B".
+    /// The second name in a question with two names: "does A call B", "functions that call both A and B".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other: Option<String>,
 }
 
-/// The two ends of a flow, or its subject.
+/// The two ends of the flow that a question asks for, or the subject of the flow.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct FlowAsked {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -172,15 +173,15 @@ impl ParsedQuery {
 }
 
 impl Classified {
-    /// The tokens of the names that the relationship words refer to, and of the ends of a flow.
+    /// The tokens of the names in a relationship question, and of the ends of a flow.
     fn named_tokens(&self, tokens: &[Token]) -> Vec<Range<usize>> {
         let of_relation = self.relation.iter().flat_map(|found| [Some(found.name.clone()), found.other.clone()]);
         let of_flow = self.flow.iter().flat_map(|found| found.named_ends(tokens));
         of_relation.flatten().chain(of_flow).collect()
     }
 
-    /// Whether the token is one of the words that decided the type. Such a word does not describe content:
-    /// "calls" in "what calls X" is not a request.
+    /// Whether the token is one of the words that decided the type. Such a word does not describe content and
+    /// has no synonyms: "calls" in "what calls X" does not mean "requests".
     fn is_decisive(&self, index: usize) -> bool {
         let is_in = |words: Option<&Vec<usize>>| words.is_some_and(|words| words.contains(&index));
         self.relation.as_ref().is_some_and(|found| found.words.contains(&index))
@@ -189,7 +190,7 @@ impl Classified {
     }
 }
 
-/// The tokens that are outside all of these ranges.
+/// The tokens that are in none of these ranges.
 fn without(tokens: &[Token], ranges: &[Range<usize>]) -> Vec<Token> {
     let is_kept = |index: &usize| !ranges.iter().any(|range| range.contains(index));
     (0..tokens.len()).filter(is_kept).map(|index| tokens[index].clone()).collect()
@@ -202,13 +203,13 @@ fn subject_words(tokens: &[Token], is_fixed: &dyn Fn(usize) -> bool) -> Vec<Stri
     keywords(&free)
 }
 
-/// Whether a subject is only a pronoun: "how do I get from A to B".
+/// Whether a subject is only a pronoun, such as "I" in "how do I get from A to B".
 fn is_pronoun(subject: &str) -> bool {
     crate::vocabulary::PRONOUNS.contains(&subject.to_lowercase().as_str())
 }
 
-/// Provides the parts of the question that the strategy of its type uses. If the caller chose the type and
-/// the question does not state these parts, the names and keywords of the question are used.
+/// Provides the parts of a question that the strategy for its type uses. If the caller chose the type and the
+/// question does not state these parts, the names and keywords of the question are used.
 struct PartSource<'a> {
     query_type: QueryType,
     reading: &'a Reading<'a>,
@@ -274,7 +275,7 @@ impl PartSource<'_> {
         Some(PatternAsked { subject: found.subject.map(|range| self.reading.name(&range)) })
     }
 
-    /// The best mention, or the keywords.
+    /// The mention with the highest confidence, or the keywords if there is no mention.
     fn topic(&self) -> String {
         let best = self.mentions.iter().max_by_key(|mention| mention.confidence);
         best.map_or_else(|| self.keywords.join(" "), |mention| mention.text.clone())

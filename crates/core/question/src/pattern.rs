@@ -10,7 +10,7 @@ use crate::relationship::is_plural;
 use crate::tokens::Token;
 use crate::vocabulary::{DETERMINERS, NAME_ENDS, PRONOUNS, list};
 
-/// A condition on the match of a rule.
+/// An additional condition that a match of a rule must satisfy.
 #[derive(Clone, Copy, PartialEq)]
 enum Guard {
     None,
@@ -51,8 +51,8 @@ const RULES: &[(&str, Guard)] = &[
     ),
 ];
 
-/// Fixed terms in which a pattern word has another meaning: the pattern word, the words before it, and the
-/// words after it.
+/// Fixed terms in which a pattern word has a different meaning: the pattern words, the words that may precede
+/// them, and the words that may follow them.
 const TERMS: &[(&[&str], &[&str], &[&str])] = &[
     (
         &["standard"],
@@ -148,7 +148,7 @@ const TERMS: &[(&[&str], &[&str], &[&str])] = &[
     (&["conventional"], &[], &["commit", "commits"]),
 ];
 
-/// Words after which "standard error" is the usual form of an error, not the stream.
+/// Words after "standard error" that show that it means the usual form of an error, not the stream.
 static AFTER_STANDARD_ERROR: LazyLock<&[&str]> = LazyLock::new(|| list("after_standard_error"));
 
 static COMPILED: LazyLock<Vec<(Phrase, Guard)>> =
@@ -160,7 +160,7 @@ pub(crate) struct PatternFound {
     pub(crate) subject: Option<Range<usize>>,
     /// The tokens that identified the question as a pattern question.
     pub(crate) words: Vec<usize>,
-    /// Whether the question has the form "how do X work".
+    /// Whether the question has the form "how do X work" or "how X work".
     pub(crate) asks_how_it_works: bool,
 }
 
@@ -214,12 +214,13 @@ fn is_term(tokens: &[Token], index: usize) -> bool {
     })
 }
 
-/// The fewest letters of a name that is the end of a compound, with and without a mark between the words.
+/// The minimum number of letters of a name that is the end of a compound word. A compound without a separator
+/// between its words needs a longer name.
 const MIN_PART: usize = 3;
 const MIN_UNMARKED_PART: usize = 5;
 
-/// Whether one of the words names a pattern: the word or its singular equals a word of the name, or ends with
-/// the name. Spaces, `_` and `-` are ignored.
+/// Whether one of the words names a pattern: the word or its singular is equal to a word of the pattern's
+/// name, or ends with the pattern's name. Spaces, `_` and `-` are ignored.
 pub(crate) fn names_pattern(subject: &[Token], names: &[String]) -> bool {
     subject.iter().any(|token| {
         let word = token.lower.trim_end_matches("()");
@@ -229,7 +230,7 @@ pub(crate) fn names_pattern(subject: &[Token], names: &[String]) -> bool {
             let folded = without_separators(word);
             let min_length = if folded != word { MIN_PART } else { MIN_UNMARKED_PART };
             let is_compound = folded != word || is_unknown(word);
-            // The last word of a compound name states what the named thing is.
+            // The last word of a compound states what kind of thing the compound names.
             let head = word.rsplit(['_', '-']).next().unwrap_or(word);
             names.iter().any(|name| {
                 let whole = without_separators(&name.to_lowercase());
@@ -241,8 +242,8 @@ pub(crate) fn names_pattern(subject: &[Token], names: &[String]) -> bool {
     })
 }
 
-/// Whether public code does not contain the word, so that it may be a compound: "awsimporter" ends with the
-/// name "Importer", but "contest" does not end with the name "Test".
+/// Whether the word does not occur in public code, and may therefore be a compound: "awsimporter" ends with
+/// the name "Importer", but "contest" does not end with the name "Test".
 fn is_unknown(word: &str) -> bool {
     let mut is_unknown = true;
     cairn_ranking::terms(word, StopWords::Kept, |term| is_unknown &= shipped_frequencies().count(term) == 0);
@@ -253,8 +254,8 @@ fn without_separators(name: &str) -> String {
     name.replace(['_', '-', ' '], "")
 }
 
-/// Whether a word of the subject names the pattern with this name: the word or its singular equals a word of
-/// the name, or ends with the name.
+/// Whether a word of the subject names the pattern with this name: the word or its singular is equal to a
+/// word of the name, or ends with the name.
 pub fn names_a_pattern(subject: &str, name: &str) -> bool {
     names_pattern(&crate::tokens::tokenize(subject), &[name.to_owned()])
 }

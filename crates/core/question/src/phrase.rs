@@ -1,6 +1,6 @@
 //! A small language for rules about the words of a question.
 //!
-//! A rule is a row of elements that are separated by spaces:
+//! A rule is a sequence of elements that are separated by spaces:
 //!
 //! | element | matches |
 //! |---|---|
@@ -17,7 +17,7 @@
 //! | `<x:name>` | a name, including a name that consists of plain words |
 //! | `<x>` | 1 to 7 tokens of one clause |
 //!
-//! Words in quotes and code spans can only be matched by `..` and by the elements in angle brackets.
+//! Only `..` and the elements in angle brackets can match words in quotes and code spans.
 
 use std::ops::Range;
 
@@ -93,8 +93,8 @@ impl Phrase {
         Self(rule.split_whitespace().map(compile).collect())
     }
 
-    /// Compiles a rule in which the name of each list in `lists` matches one word of this list. `NAME?`
-    /// matches at most one word.
+    /// Compiles a rule in which the name of each list in `lists` matches one word of this list, and the name
+    /// with `?` matches at most one word of the list.
     pub(crate) fn with_lists(rule: &'static str, lists: &[(&str, &'static str)]) -> Self {
         let compile = |text: &'static str| {
             let (name, count) = text.strip_suffix('?').map_or((text, Count::One), |name| (name, Count::Optional));
@@ -104,7 +104,7 @@ impl Phrase {
         Self(rule.split_whitespace().map(compile).collect())
     }
 
-    /// The first match of the rule in the question that `accept` confirms.
+    /// The first match of the rule in the question for which `accept` returns true.
     pub(crate) fn find(&self, tokens: &[Token], accept: &dyn Fn(&Found) -> bool) -> Option<Found> {
         (0..tokens.len()).find_map(|start| {
             let state = Found { start, is_strong: true, ..Found::default() };
@@ -219,7 +219,8 @@ fn is_end(tokens: &[Token], at: usize) -> bool {
     at == tokens.len() || (at > 0 && tokens[at - 1].ends_clause)
 }
 
-/// The ends of the gaps that start at a token and have at least `least` tokens, the shortest first.
+/// The possible ends of a gap that starts at the token `at` and has at least `least` tokens, shortest gap
+/// first.
 fn gap(tokens: &[Token], at: usize, least: usize) -> impl Iterator<Item = usize> + '_ {
     let is_inside = move |end: &usize| {
         let last = end.checked_sub(2).filter(|_| *end > at);

@@ -11,9 +11,9 @@ use crate::relation::Relation;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QueryType {
-    /// Asks for a named definition.
+    /// Asks for a definition by its name.
     Symbol,
-    /// Asks how code is related to named code.
+    /// Asks for code that is related to the named code, such as its callers.
     Relationship,
     /// Asks for the path of a request or of data through the code.
     Flow,
@@ -70,7 +70,7 @@ pub struct Strategy {
     pub patterns: bool,
     /// Whether results are extended with their neighbours in the graph.
     pub graph: bool,
-    /// The maximum number of edges between a result and its neighbours in the answer. 0 if the strategy does
+    /// The maximum number of edges between a result and its neighbours in the answer; 0 if the strategy does
     /// not use the graph.
     pub graph_depth: u32,
     /// The number of results if the caller sets no limit.
@@ -80,11 +80,11 @@ pub struct Strategy {
 /// The reason for the type of a question. `Display` prints the reason as one sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TypeReason {
-    /// The question is only a quoted term or a code span, with at most a lead-in.
+    /// The question is only a quoted term or a code span, with optional lead-ins.
     OnlySpan {
         term: String,
     },
-    /// The question is only the name of a file, with at most a lead-in.
+    /// The question is only the name of a file, with optional lead-ins.
     FileName {
         name: String,
     },
@@ -120,7 +120,7 @@ pub enum TypeReason {
 }
 
 impl TypeReason {
-    /// The name of the reason in answers.
+    /// The name by which answers refer to the reason.
     pub fn code(&self) -> &'static str {
         match self {
             Self::OnlySpan { .. } => "only_span",

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// The code that a relationship question asks for, relative to the code that it names.
+/// The relation of the code that a relationship question asks for to the code that the question names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
@@ -12,7 +12,7 @@ pub enum Relation {
     Callees,
     /// Callers and callees.
     CallHierarchy,
-    /// Code that refers to the name in any way.
+    /// Code that refers to the named code in any way.
     Users,
     /// Code to which the named code refers.
     Uses,
@@ -36,7 +36,7 @@ pub enum Relation {
     Related,
 }
 
-/// The kind of thing that a relationship question says its name to be: "the auth module".
+/// The kind of thing that the name is, according to a relationship question: "the auth module".
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NamedKind {
@@ -49,7 +49,7 @@ pub enum NamedKind {
 }
 
 impl NamedKind {
-    /// The kind that a word states.
+    /// The kind that a word such as "module" states.
     pub(crate) fn of_word(word: &str) -> Option<Self> {
         Some(match word {
             "file" | "files" | "script" => Self::File,

@@ -13,15 +13,15 @@ pub(crate) struct Verb {
     pub(crate) ing: &'static str,
     /// "called"
     pub(crate) participle: &'static str,
-    /// The relation of an object to its subjects.
+    /// The relation in a question about the subjects of the verb: callers for "who calls X".
     pub(crate) subjects: Relation,
-    /// The relation of a subject to its objects.
+    /// The relation in a question about the objects of the verb: callees for "what does X call".
     pub(crate) objects: Relation,
     /// Whether the verb relates code only if its object is written like a name of code. This is true for
     /// "creates" and false for "calls".
     pub(crate) is_weak: bool,
-    /// Whether the passive form asks for a relation after "where". "where is X implemented" asks for a
-    /// definition.
+    /// Whether the passive form asks for a relation after "where". For example, this is false for
+    /// "implements", because "where is X implemented" asks for a definition.
     pub(crate) has_passive: bool,
 }
 
@@ -100,8 +100,8 @@ pub(crate) struct Noun {
     pub(crate) relation: Relation,
     /// Whether the noun relates code only if the name is written like a name of code.
     pub(crate) is_weak: bool,
-    /// Whether the noun has no other meaning. Then the noun also states a relation without a preposition, as
-    /// in "redis usages".
+    /// Whether the noun has no meaning other than the relation. If so, the noun states the relation even
+    /// without a preposition, as in "redis usages".
     pub(crate) is_exclusive: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Recognises questions about how code is related to other code.
 //!
-//! A word such as "call" states a relation only as a verb with a question word and a name ("who calls X"), or
-//! as a noun with a name ("calls to X"). "call stack" and "import parser" state no relation.
+//! A word such as "call" states a relation only if it is a verb with a question word and a name ("who calls
+//! X"), or a noun with a name ("calls to X"). "call stack" and "import parser" state no relation.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -23,24 +23,25 @@ enum RelationSource {
     Fixed(Relation),
 }
 
-/// A condition on the match of a rule.
+/// An additional condition that a match of a rule must satisfy.
 #[derive(Clone, Copy, PartialEq)]
 enum Guard {
     None,
     /// The name must be written like a name of code.
     Strong,
-    /// The verb must relate code in its passive form, and no purpose may follow: "used to parse dates".
+    /// The passive form of the verb must relate code, and no purpose may follow: "used to parse dates" does
+    /// not match.
     Passive,
     /// The verb must agree with the noun before it, or the name must be written like a name of code.
     Agrees,
     /// The verb must not be "use": "which database does the server use" is not a question about the graph.
     NotUse,
     /// The noun must be in the plural, because in the singular it may be a verb: "how to use X". The name
-    /// must be written like a name of code.
+    /// must also be written like a name of code.
     Plural,
-    /// The noun must have no other meaning.
+    /// The noun must have no meaning other than the relation.
     Exclusive,
-    /// The verb must not have a purpose after it: "what does X use to parse dates".
+    /// No purpose may follow the verb: "what does X use to parse dates" does not match.
     NoPurpose,
 }
 
@@ -170,7 +171,8 @@ const RULES: &[(&str, RelationSource, Guard)] = &[
 static COMPILED: LazyLock<Vec<(Phrase, RelationSource, Guard)>> =
     LazyLock::new(|| RULES.iter().map(|(rule, asked, guard)| (Phrase::new(rule), *asked, *guard)).collect());
 
-/// Words before which "calls" and similar words are nouns: "which system calls block".
+/// Words that form a term with a following "calls" or a similar word, which is then a noun: "which system
+/// calls block".
 static CALL_TERMS: LazyLock<&[&str]> = LazyLock::new(|| list("call_terms"));
 
 /// The relation that a question asks for.
@@ -200,7 +202,7 @@ pub(crate) fn find(tokens: &[Token]) -> Option<RelationFound> {
     })
 }
 
-/// The kind that a word beside a name states: "auth module", "the class Parser".
+/// The kind that a word next to a name states: "auth module", "the class Parser".
 pub(crate) fn kind_of_name(tokens: &[Token], name: &Range<usize>) -> Option<NamedKind> {
     let kind = |index: usize| {
         let token = tokens.get(index).filter(|token| !token.is_span())?;
@@ -211,7 +213,8 @@ pub(crate) fn kind_of_name(tokens: &[Token], name: &Range<usize>) -> Option<Name
     kind(name.end).filter(|_| !is_apart).or_else(|| before.and_then(kind))
 }
 
-/// The verb or noun, or the words of the rule up to the name.
+/// The tokens of the verb or noun; if there is neither, the tokens that the rule matches before the name, or,
+/// if there are none, after it.
 fn decisive_words(found: &Found, name: &Range<usize>) -> Range<usize> {
     if !found.relation_tokens.is_empty() {
         return found.relation_tokens.clone();
@@ -252,7 +255,7 @@ fn is_where(tokens: &[Token], found: &Found) -> bool {
     tokens[found.start].is_any(&["where", "wherever"])
 }
 
-/// Whether the word between a noun and its name is a preposition of the noun.
+/// Whether the word between a noun and the name is a preposition that this noun may have.
 fn has_preposition(tokens: &[Token], found: &Found) -> bool {
     let Some(noun) = found.noun else { return true };
     match tokens.get(found.relation_tokens.end) {
@@ -271,13 +274,13 @@ fn has_purpose(tokens: &[Token], found: &Found) -> bool {
     is_clause_open && tokens.get(found.end).is_some_and(|next| next.is_any(&["to", "for", "as", "instead", "like"]))
 }
 
-/// Whether the form of the verb fits the noun before it: "functions call", "a function calls".
+/// Whether the verb agrees in number with the noun before it: "functions call", "a function calls".
 fn agrees(tokens: &[Token], found: &Found) -> bool {
     let Some(verb) = found.verb else { return true };
     let at = found.relation_tokens.start;
     let written = &tokens[at].lower;
     let is_third = verb.third.split(' ').next() == Some(written.as_str());
-    // "parts of the system depend": the noun before "of" is the subject.
+    // In "parts of the system depend", the noun before "of" is the subject.
     let is_preposition = |index: &usize| tokens[*index].is_any(&["of", "in", "inside", "within"]);
     let head = (found.start + 2..at).find(is_preposition).unwrap_or(at);
     let is_adverb = |index: &usize| tokens[*index].is_any(&ADVERBS);

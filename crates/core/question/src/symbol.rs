@@ -14,12 +14,12 @@ use crate::vocabulary::{KIND_WORDS, list};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SymbolAsked {
     pub name: String,
-    /// Whether the question asks for nothing else. False for "why does getUser fail".
+    /// Whether the question asks only for this definition. False for "why does getUser fail".
     pub is_whole: bool,
 }
 
-/// Lead-ins: words that a question may contain beside a quoted term, a code span or a file name and still ask
-/// only for this name.
+/// Lead-ins: words such as "find". A question that consists of lead-ins and a quoted term, a code span or a
+/// file name asks only for this name.
 static LEAD_INS: LazyLock<&[&str]> = LazyLock::new(|| list("lead_ins"));
 
 /// Keywords of programming languages that begin a definition.
@@ -34,15 +34,15 @@ const DEFINITIONS: &[&str] = &[
 
 static COMPILED: LazyLock<Vec<Phrase>> = LazyLock::new(|| DEFINITIONS.iter().map(|rule| Phrase::new(rule)).collect());
 
-/// The token of the quoted term or code span, if all other words of the question are lead-ins. If the
-/// question consists of several such tokens, the first is returned.
+/// The position of the quoted term or code span, if all other words of the question are lead-ins. If there
+/// are several quoted terms or code spans, the position of the first one.
 pub(crate) fn only_span(tokens: &[Token]) -> Option<usize> {
     let first = tokens.iter().position(Token::is_span)?;
     let is_beside = |token: &Token| token.is_span() || token.is_any(&LEAD_INS) || token.is_any(&KIND_WORDS);
     tokens.iter().all(is_beside).then_some(first)
 }
 
-/// Whether the words beside the token at `index` are only lead-ins.
+/// Whether all words other than the token at `index` are lead-ins.
 pub(crate) fn has_only_lead_ins(tokens: &[Token], index: usize) -> bool {
     let is_lead_in = |token: &Token| {
         token.is_any(&LEAD_INS) && !token.is_any(&["in"]) || token.is_any(&["file", "directory", "folder", "path"])
@@ -50,19 +50,19 @@ pub(crate) fn has_only_lead_ins(tokens: &[Token], index: usize) -> bool {
     tokens.iter().enumerate().all(|(other, token)| other == index || is_lead_in(token))
 }
 
-/// Whether the words beside the name at `index` are only lead-ins and words for kinds of code.
+/// Whether all words other than the name at `index` are lead-ins or words for kinds of code.
 pub(crate) fn is_only_name(tokens: &[Token], index: usize) -> bool {
     let is_beside = |token: &Token| token.is_any(&LEAD_INS) || token.is_any(&KIND_WORDS) || token.is_any(&DECLARING);
     tokens.iter().enumerate().all(|(other, token)| other == index || is_beside(token))
 }
 
-/// The first word of the question that is written like a name of code.
+/// The position of the first word of the question that is written like a name of code.
 pub(crate) fn identifier(tokens: &[Token]) -> Option<usize> {
     let is_name = |token: &Token| is_identifier(token) && !is_file(token);
     tokens.iter().position(is_name).or_else(|| declared(tokens)).or_else(|| capitalised(tokens))
 }
 
-/// The capitalised word of a question whose other words are only lead-ins: "find Button".
+/// The position of the capitalised word in a question whose other words are only lead-ins: "find Button".
 fn capitalised(tokens: &[Token]) -> Option<usize> {
     let index = (1..tokens.len()).find(|index| is_capitalised(&tokens[*index]))?;
     has_only_lead_ins(tokens, index).then_some(index)
@@ -75,7 +75,7 @@ fn declared(tokens: &[Token]) -> Option<usize> {
         |token: &Token| token.kind == TokenKind::Word && (is_capitalised(token) || is_identifier_text(&token.text));
     let is_short =
         matches!(tokens[index].lower.as_str(), "fn" | "func" | "def" | "struct" | "typedef" | "enum" | "const");
-    // "struct definitions" names no struct.
+    // For example, "struct definitions" does not name a struct.
     let is_plain = |token: &Token| !is_plural(&token.lower) && !token.is_any(list("kinds_terms"));
     let after =
         index + 1 == tokens.len() - 1 && (is_name(&tokens[index + 1]) || is_short && is_plain(&tokens[index + 1]));

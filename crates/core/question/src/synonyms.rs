@@ -13,7 +13,8 @@ pub struct SynonymEntry {
     pub synonyms: Vec<String>,
 }
 
-/// Two words that the code in scope uses together. Each of the two words may replace the other word.
+/// Two words that names in the code in scope often use together. Each of the two words may replace the other
+/// word.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LearnedPair {
     pub first: String,
@@ -74,8 +75,8 @@ fn add<'a>(known: &mut Vec<&'static str>, words: impl Iterator<Item = &'a &'stat
 }
 
 impl Synonyms<'_> {
-    /// The synonyms of a word, the best first: configured, shipped, learned. If a plural has no synonyms, the
-    /// synonyms of its singular are returned.
+    /// The synonyms of a word, best first: configured synonyms, then shipped synonyms, then learned synonyms.
+    /// If a plural has no synonyms, the synonyms of its singular are returned.
     pub fn of(&self, word: &str) -> Vec<(String, SynonymSource)> {
         let word = word.to_lowercase();
         let found = self.of_exactly(&word);

@@ -7,7 +7,7 @@ pub(crate) struct Token {
     pub(crate) text: String,
     /// `text` in lower case.
     pub(crate) lower: String,
-    /// The bytes of the question that the token covers, with its quotes.
+    /// The range of bytes of the question that the token covers, including its quotes.
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) kind: TokenKind,
@@ -27,7 +27,7 @@ pub(crate) enum TokenKind {
 }
 
 impl Token {
-    /// Whether the token is one of these words. Words in quotes and code spans are never equal to a word.
+    /// Whether the token is one of these words. False for quoted terms and code spans.
     pub(crate) fn is_any(&self, words: &[&str]) -> bool {
         self.kind == TokenKind::Word && words.contains(&self.lower.as_str())
     }
@@ -37,7 +37,7 @@ impl Token {
     }
 }
 
-/// Words that may be contracted with `is`.
+/// Words that may be contracted with "is": "what's" is read as "what is".
 const CONTRACTED: [&str; 10] = ["what", "who", "where", "how", "which", "when", "why", "there", "it", "that"];
 
 /// Every spelling of an arrow is replaced by this word.
@@ -104,8 +104,8 @@ fn non_empty(inner: &str, length: usize, kind: TokenKind) -> Option<(&str, usize
     (!inner.is_empty()).then_some((inner, length, kind))
 }
 
-/// The length of the word at the start of `rest`. A word ends before white space, or before a quoted term or
-/// a code span that is complete.
+/// The length of the word at the start of `rest`. A word ends before white space, or before a complete quoted
+/// term or code span.
 fn word_length(rest: &str) -> usize {
     let is_end = |(index, character): &(usize, char)| {
         character.is_whitespace()
@@ -146,7 +146,7 @@ fn push_word(tokens: &mut Vec<Token>, raw: &str, start: usize) {
     }
 }
 
-/// Splits `'s` off the end of a word.
+/// Removes `'s` from the end of a word. The second value is true if the word had this ending.
 fn without_apostrophe(word: &str) -> (&str, bool) {
     for ending in ["'s", "’s"] {
         if let Some(base) = word.strip_suffix(ending) {
@@ -156,7 +156,7 @@ fn without_apostrophe(word: &str) -> (&str, bool) {
     (word, false)
 }
 
-/// Punctuation before a word.
+/// Punctuation that is removed from the start of a word.
 const OPENING: [char; 14] = ['(', '[', '{', '<', ',', ';', ':', '!', '?', '\'', '"', '`', '“', '‘'];
 
 /// Whether a word begins with a group of a glob or with a parameter of a path: `{a,b}.rs`, `[id].tsx`.
@@ -170,8 +170,8 @@ fn begins_with_group(word: &str) -> bool {
     after.is_some_and(|after| after.starts_with(['.', '/', '_', '-']) && after.chars().any(char::is_alphanumeric))
 }
 
-/// The word without punctuation around it, and the number of bytes before it. Brackets after the name of a
-/// function remain.
+/// The word without punctuation around it, and the number of bytes before it. The parentheses after the name
+/// of a function are kept.
 fn trimmed(raw: &str) -> (&str, usize) {
     let mut word = raw;
     while let Some(shorter) = word.strip_prefix(OPENING)

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 static LISTS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| lists(include_str!("../data/words.txt")));
 
-/// Each list begins with a line that starts with the name of the list. Indented lines continue the list.
+/// Parses lists of words. A line that is not indented begins a list, and its first word is the name of the
+/// list. Indented lines continue the list.
 fn lists(text: &'static str) -> HashMap<&'static str, Vec<&'static str>> {
     let mut lists: HashMap<&str, Vec<&str>> = HashMap::new();
     let mut name = "";
@@ -34,7 +35,7 @@ pub(crate) static PRONOUNS: LazyLock<&[&str]> = LazyLock::new(|| list("pronoun")
 
 pub(crate) static DETERMINERS: LazyLock<&[&str]> = LazyLock::new(|| list("det"));
 
-/// Words for kinds of code that may be beside a name: `the auth module`, `class Foo`.
+/// Words for kinds of code that may be next to a name: `the auth module`, `class Foo`.
 pub(crate) static KIND_WORDS: LazyLock<&[&str]> = LazyLock::new(|| list("kind"));
 
 /// Words that may be the subject of "X that calls Y" or "X using Y".
@@ -43,10 +44,10 @@ pub(crate) static THINGS: LazyLock<&[&str]> = LazyLock::new(|| list("things"));
 /// Words that are never part of the noun phrase before a verb.
 pub(crate) static BLOCKERS: LazyLock<&[&str]> = LazyLock::new(|| list("blockers"));
 
-/// Words after which a word for a relation is a noun and not a verb: "the call", "for use".
+/// Words that show that a following word for a relation is a noun, not a verb: "the call", "for use".
 pub(crate) static BEFORE_NOUNS: LazyLock<&[&str]> = LazyLock::new(|| list("before_nouns"));
 
-/// Words that end a name. They are not part of the name.
+/// A name ends before these words.
 pub(crate) static NAME_ENDS: LazyLock<&[&str]> = LazyLock::new(|| list("name_ends"));
 
 /// Words that are never names of code.

@@ -1,19 +1,18 @@
-//! Cuts an answer to its limits. `limit` and `max_tokens` are never exceeded, and the answer reports what was
-//! cut.
+//! Cuts an answer to its limits: the number of results and the number of tokens. `limit` and `max_tokens` are
+//! never exceeded, and the answer reports what was cut.
 
 use crate::words;
 
-/// The number of letters of a word that are counted as one token. This number is an average of common
-/// tokenizers.
+/// This number of letters of a word is counted as one token. The number is an average of common tokenizers.
 const LETTERS_PER_TOKEN: usize = 6;
 const DIGITS_PER_TOKEN: usize = 3;
 
 /// The number of results that fit into an answer, and the reason why further results were cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fit {
-    /// The number of results that fit, counted from the start of the list.
+    /// The number of results, from the start of the list, that fit into the answer.
     pub num_taken: usize,
-    /// The sum of the tokens of these results.
+    /// The total number of tokens of these results.
     pub num_tokens: usize,
     pub cut: Cut,
 }
@@ -31,7 +30,8 @@ pub enum Cut {
     },
 }
 
-/// Takes results from the start while both limits allow it. `costs` contains the tokens of each result.
+/// Takes results from the start of the list as long as both limits allow it. `costs` contains the number of
+/// tokens of each result.
 pub fn fit(costs: &[usize], limit: usize, max_tokens: usize) -> Fit {
     let mut num_tokens = 0;
     for (num_taken, cost) in costs.iter().enumerate() {
@@ -50,10 +50,10 @@ pub fn fit(costs: &[usize], limit: usize, max_tokens: usize) -> Fit {
 /// Estimates how many tokens a language model reads in `text`. The estimate is usually too high and rarely
 /// too low, so that an answer stays within its limit.
 ///
-/// Six letters of a word are counted as one token, and so are three digits. Fewer remaining letters or digits
-/// are counted as a whole token. Each line break and each punctuation character is one token, but a sequence
-/// of the same character is only one token. Each character beyond ASCII is one token. Other white space is
-/// not counted.
+/// Every six letters of a word and every three digits of a number are one token. Fewer letters or digits at
+/// the end of a word or number are also one token. Each line break and each punctuation character is one
+/// token, but a sequence of the same character is only one token. Each non-ASCII character is one token.
+/// White space other than line breaks is not counted.
 pub fn estimate_tokens(text: &str) -> usize {
     let mut num_tokens = 0;
     words(text, |word| {
@@ -73,8 +73,8 @@ pub fn estimate_tokens(text: &str) -> usize {
     num_tokens
 }
 
-/// The longest prefix of whole lines of `text` that costs at most `max_tokens`, and the number of lines that
-/// were cut.
+/// The longest prefix of `text` that consists of whole lines and has at most `max_tokens` tokens, and the
+/// number of lines that were cut.
 pub fn truncate_lines(text: &str, max_tokens: usize) -> (&str, usize) {
     let mut num_tokens = 0;
     let mut end = 0;

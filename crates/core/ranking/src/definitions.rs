@@ -7,7 +7,7 @@ use crate::priors::is_aside_directory;
 /// Facts that a caller knows about the wanted definition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DefinitionContext<'a> {
-    /// A path that is near the wanted definition: the file that the caller works on.
+    /// The path of the file that the caller works on. The wanted definition is probably near this file.
     pub near_path: Option<&'a str>,
 }
 
@@ -31,7 +31,7 @@ fn is_generated(path: &str) -> bool {
     ["generated", ".pb.", "_pb2", ".min."].iter().any(|mark| lower.contains(mark))
 }
 
-/// The number of steps between the directories of two files; 0 for the same file.
+/// The number of steps from the directory of one file to the directory of the other; 0 for the same file.
 pub fn path_distance(near: &str, path: &str) -> usize {
     if near == path {
         return 0;

@@ -10,7 +10,8 @@ use crate::rank::{Contribution, FURTHER_HIT, RankedHit, factor, leading_points, 
 use crate::via::Via;
 use crate::{Signal, Signals};
 
-/// For each edge between an added hit and its source, the score of the source is multiplied by this factor.
+/// For each edge between an added hit and the hit from which it was reached, the score of that hit is
+/// multiplied by this factor to get the score of the added hit.
 const EXPANSION_PERCENT: u64 = 50;
 
 /// A chunk that was reached from a hit.
@@ -19,9 +20,9 @@ pub struct Expansion {
     pub chunk: ChunkRecord,
     /// The score of the hit from which the chunk was reached.
     pub source_score: u64,
-    /// The product of the confidences of the edges, in millionths.
+    /// The product of the confidences of the edges between the hit and the chunk, in millionths.
     pub confidence: u64,
-    /// Number of edges, at least 1.
+    /// Number of edges between the hit and the chunk, at least 1.
     pub depth: u32,
     pub via: Via,
 }
@@ -34,8 +35,8 @@ impl Expansion {
     }
 }
 
-/// Adds expansions to sorted hits. If the chunk is already a hit, the score of the expansion replaces the
-/// score of the hit only if it is higher. An expansion with the same text as another hit is omitted.
+/// Adds expansions to sorted hits. If the chunk of an expansion is already a hit, the hit keeps the higher of
+/// the two scores. An expansion whose text is equal to the text of a different hit is omitted.
 pub fn expand(
     mut hits: Vec<RankedHit>,
     expansions: Vec<Expansion>,
@@ -106,7 +107,7 @@ fn reduce(hit: &mut RankedHit) {
 }
 
 /// Puts the chunks of a path first, in the order of the path. Their scores decrease from one position to the
-/// next. Each chunk after the first chunk has the edge that leads to it.
+/// next. Each chunk after the first chunk shows the edge that leads to it.
 pub fn lead_with_path(mut hits: Vec<RankedHit>, path: Vec<(ChunkRecord, Option<Via>)>) -> Vec<RankedHit> {
     for (step, (chunk, via)) in (1..).zip(path) {
         let points = leading_points(step);
@@ -204,11 +205,11 @@ mod tests {
         let (top, last) = (found[0].score, found[2].score);
         let expansions = vec![
             expansion("new", "new", top, ONE, 1),
-            // This hit becomes better than its own score.
+            // The score of this expansion is higher than the score of the hit.
             expansion("c", "c", top, ONE, 1),
-            // This hit is better than the expansion.
+            // The score of the hit is higher than the score of this expansion.
             expansion("a", "a", last, ONE, 1),
-            // This text is already a hit.
+            // A hit already has the text of this expansion.
             expansion("copy", "b", top, ONE, 1),
         ];
         let expanded = expand(found, expansions, Subjects::default(), Signals::default());

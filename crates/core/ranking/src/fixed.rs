@@ -1,5 +1,5 @@
-//! Logarithms and fractions in integers. The last bit of a logarithm of libm depends on the platform, but
-//! numbers that are stored or ranked must be equal on all platforms.
+//! Logarithms and fractions in integers. The last bit of a logarithm that libm computes depends on the
+//! platform, but numbers that are stored or that affect the ranking must be equal on all platforms.
 
 /// Computes `log2(numerator / denominator)` in units of `2^-fraction_bits`, rounded down.
 ///
@@ -23,7 +23,7 @@ pub(crate) fn log2_of_ratio(numerator: u64, denominator: u64, fraction_bits: u32
     logarithm
 }
 
-/// The number 1 in the points of the ranking, which are in millionths.
+/// The representation of the number 1 in points of the ranking, which are in millionths.
 pub(crate) const ONE: u64 = 1_000_000;
 
 /// `part / whole` in millionths, between 0 and 1. If `whole` is not positive, the result is 0.

@@ -22,11 +22,11 @@ const HEADER_BYTES: usize = 12;
 pub(crate) const UNITS_PER_BIT_LOG2: u32 = 4;
 
 static SHIPPED: LazyLock<DocumentFrequencies<'static>> = LazyLock::new(|| {
-    // A test reads the table, so a program with a damaged table is never built.
+    // A test reads the table, so a program with a damaged table is never shipped.
     DocumentFrequencies::read(include_bytes!("../data/document_frequencies.bin")).unwrap_or(DocumentFrequencies::EMPTY)
 });
 
-/// A table of document frequencies. The table is read in place, without a copy.
+/// A table of document frequencies. The bytes of the table are read in place and not copied.
 #[derive(Clone, Copy, Debug)]
 pub struct DocumentFrequencies<'a> {
     num_documents: u32,
@@ -34,7 +34,7 @@ pub struct DocumentFrequencies<'a> {
     counts: &'a [[u8; 4]],
 }
 
-/// The error for bytes that are not a table of document frequencies.
+/// The error that is returned for bytes that are not a table of document frequencies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InvalidFrequencies;
 
@@ -63,7 +63,8 @@ impl<'a> DocumentFrequencies<'a> {
         self.terms.len()
     }
 
-    /// The number of documents that contain `term`. The result is 0 if the term is too rare for the table.
+    /// The number of documents that contain `term`. The result is 0 if the term is too rare to be in the
+    /// table.
     pub fn count(&self, term: u32) -> u32 {
         let found = self.terms.binary_search_by_key(&term, |stored| u32::from_le_bytes(*stored));
         found.map_or(0, |index| u32::from_le_bytes(self.counts[index]))
@@ -115,7 +116,7 @@ impl FrequencyCounter {
         self.num_occurrences / u64::from(self.num_documents.max(1))
     }
 
-    /// The bytes of the table. Terms that occur in fewer than `min_count` documents are omitted.
+    /// The table as bytes. Terms that occur in fewer than `min_count` documents are omitted.
     pub fn finish(&self, min_count: u32) -> Vec<u8> {
         let mut kept: Vec<(u32, u32)> = self.counts.iter().map(|(term, count)| (*term, *count)).collect();
         kept.retain(|(_, count)| *count >= min_count);

@@ -1,13 +1,13 @@
 //! Computes the points that a chunk gets from one ranked list: half for its score, half for its rank.
 //!
-//! Scores of one list can be compared with each other, and ranks can be compared between lists. The mean of
+//! Scores can be compared only within one list, but ranks can also be compared between lists. The mean of
 //! score and rank gives a better order than the score alone or the rank alone.
 
 use crate::fixed::{ONE, share};
 use crate::{Signal, Signals};
 
-/// The constant in the points of a rank. A larger constant makes the points of neighbouring ranks more
-/// similar.
+/// The constant in the formula for the points of a rank. A larger constant makes the points of neighbouring
+/// ranks more similar.
 const RANK_CONSTANT: u64 = 20;
 /// The constant for the list of names. It is smaller, because the first entries of this list are much better
 /// than the following entries.
@@ -16,8 +16,8 @@ const NAMES_CONSTANT: u64 = 10;
 /// The position of a chunk in a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Listed {
-    /// The rank, from 1. `None` if only the score of the chunk is known, because the list ends before the
-    /// chunk.
+    /// The rank in the list; the first rank is 1. `None` if only the score of the chunk is known, because the
+    /// list ends before the chunk.
     pub rank: Option<u32>,
     pub score: i64,
 }
@@ -30,7 +30,7 @@ pub struct ScoreRange {
 }
 
 impl ScoreRange {
-    /// The range of the scores of a list that is sorted by score, highest first.
+    /// The score range of a list whose scores are sorted, highest first.
     pub fn of(scores: impl Iterator<Item = i64> + Clone) -> Self {
         Self { first: scores.clone().next().unwrap_or_default(), last: scores.last().unwrap_or_default() }
     }
@@ -49,7 +49,7 @@ impl ScoreRange {
     }
 }
 
-/// The mean of the points for the score and for the rank.
+/// The mean of the points for the score and the points for the rank.
 fn mean(of_score: u64, rank: Option<u32>, signals: Signals) -> u64 {
     let of_rank = of_rank(rank, RANK_CONSTANT);
     match (signals.has(Signal::Scores), signals.has(Signal::Ranks)) {
@@ -59,12 +59,12 @@ fn mean(of_score: u64, rank: Option<u32>, signals: Signals) -> u64 {
     }
 }
 
-/// Points for a rank in the list of names, from 1.
+/// Points for a rank in the list of names. The first rank is 1.
 pub(crate) fn name_points(rank: u32) -> u64 {
     of_rank(Some(rank), NAMES_CONSTANT)
 }
 
-/// The points for a rank. The first rank gets all points.
+/// The points for a rank. The first rank gets the maximum, [`ONE`].
 fn of_rank(rank: Option<u32>, constant: u64) -> u64 {
     rank.map_or(0, |rank| ONE * (constant + 1) / (constant + u64::from(rank)))
 }

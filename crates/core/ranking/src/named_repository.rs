@@ -7,12 +7,13 @@ use crate::{fold_style, is_stop_word};
 /// repository.
 pub(crate) const NAMED_REPOSITORY: Prior = Prior { name: "repository", percent: 150 };
 
-/// Shorter names are ignored, because they are often words of the question with another meaning.
+/// Shorter names are ignored, because a question often contains them as words with a different meaning.
 const MIN_NAME: usize = 3;
-/// Maximum number of words of a question that together form a name, for example "js sdsl" for `js-sdsl`.
+/// At most this number of adjacent words of a question are joined and compared with a name, for example "js
+/// sdsl" with `js-sdsl`.
 const MAX_WORDS: usize = 3;
 
-/// Whether the question contains the last part of the repository's name in any style.
+/// Whether the question contains the last part of the repository's name, in any naming style.
 pub fn names_repository(question: &str, name: &str) -> bool {
     let name = name.split('@').next().unwrap_or(name);
     let last = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);

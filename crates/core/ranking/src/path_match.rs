@@ -11,13 +11,14 @@ const QUESTION_WORDS_IN_NAME: u64 = 500_000;
 const NAME_WORDS_IN_QUESTION: u64 = 400_000;
 const RARE_WORDS_IN_DIRECTORIES: u64 = 200_000;
 
-/// Shorter words of a question are ignored, because they match too many names.
+/// Shorter words of a question are ignored, because they would match too many names.
 const MIN_WORD: usize = 3;
-/// Words of a name and of a question that share this many first letters are treated as related.
+/// A word of a name and a word of the question are treated as related if they have at least this number of
+/// first letters in common.
 const PREFIX_OF_NAME: usize = 3;
 const PREFIX_OF_QUESTION: usize = 4;
 
-/// Stems of files that represent their directory.
+/// Stems of file names. A file with one of these stems represents its directory.
 const DIRECTORY_STEMS: [&str; 6] = ["__init__", "index", "init", "lib", "main", "mod"];
 
 /// A keyword of a question with the rarity of its term.
@@ -90,10 +91,11 @@ mod tests {
     fn shares_of_words_are_added() {
         for (question, path, expect) in [
             ("parse requests", "src/server.rs", 0),
-            // Both words of the question are in the name, and both words of the name are in the question.
+            // The file name contains both words of the question, and the question contains both words of the
+            // file name.
             ("parse requests", "src/request_parser.rs", 900_000),
-            // One of the two words is in the name of the parent directory. This word is also counted among
-            // the directories.
+            // The name of the parent directory contains one of the two words of the question. The word also
+            // counts as a match among the directories.
             ("parse requests", "request/server.rs", 350_000),
             // The file represents its directory.
             ("parse requests", "src/request/mod.rs", 750_000),

@@ -1,7 +1,7 @@
 //! Computes factors for the kind of a chunk and for its directory, because documents, tests and examples
 //! rarely answer a question about code.
 //!
-//! A factor does not apply if the question asks for this kind of chunk.
+//! A factor that reduces the scores of a kind of chunk does not apply if the question asks for this kind.
 
 use cairn_domain::{ChunkKind, ChunkRecord};
 
@@ -24,7 +24,7 @@ const ASIDE: Prior = Prior { name: "example_or_vendored", percent: 30 };
 /// questions.
 const NAVIGATION: Prior = Prior { name: "navigation", percent: 150 };
 
-/// Directories whose code demonstrates other code or is copied from elsewhere. Sorted.
+/// Names of directories whose code demonstrates other code or is copied from other projects. Sorted.
 const ASIDE_DIRECTORIES: [&str; 20] = [
     "bench",
     "benches",
@@ -59,7 +59,7 @@ pub struct Subjects {
     pub examples: bool,
 }
 
-/// Words of questions about a kind of chunk. Each list is sorted.
+/// Words that show that a question asks for a kind of chunk: one list for each kind. Each list is sorted.
 const TEST_WORDS: [&str; 11] =
     ["fixture", "fixtures", "mock", "mocks", "spec", "specs", "test", "tested", "testing", "tests", "unittest"];
 const DOCUMENT_WORDS: [&str; 36] = [
@@ -105,7 +105,8 @@ const EXAMPLE_WORDS: [&str; 10] =
 const PATTERN_WORDS: [&str; 6] = ["convention", "conventions", "pattern", "patterns", "typical", "typically"];
 const NAVIGATION_WORDS: [&str; 7] =
     ["agents", "architecture", "conventions", "module", "modules", "onboarding", "structure"];
-/// Pairs of words in this order, with at most one word between them.
+/// Pairs of words that show that a question asks for navigation documents. The two words must be in this
+/// order, with at most one word between them.
 const NAVIGATION_PAIRS: [(&str, &str); 24] = [
     ("build", "project"),
     ("build", "test"),
@@ -132,7 +133,7 @@ const NAVIGATION_PAIRS: [(&str, &str); 24] = [
     ("tests", "run"),
     ("where", "start"),
 ];
-/// Extensions of files whose windows of text are prose or data. Sorted.
+/// Extensions of files whose chunks of kind window contain prose or data, not code. Sorted.
 const TEXT_EXTENSIONS: [&str; 22] = [
     "adoc", "cfg", "conf", "css", "csv", "htm", "html", "ini", "json", "log", "lst", "md", "po", "rst", "sql", "svg",
     "text", "toml", "tsv", "txt", "xml", "yml",
@@ -166,7 +167,7 @@ impl Subjects {
     }
 }
 
-/// The factors of a chunk that change its score.
+/// The factors that apply to a chunk.
 pub(crate) fn priors(chunk: &ChunkRecord, subjects: Subjects, signals: Signals) -> Vec<Prior> {
     let mut found = all_priors(chunk, subjects);
     found.retain(|prior| {
@@ -199,7 +200,8 @@ fn all_priors(chunk: &ChunkRecord, subjects: Subjects) -> Vec<Prior> {
     found
 }
 
-/// Whether the chunk is prose, configuration or data. Text of an unknown kind may be code.
+/// Whether the chunk is prose, configuration or data. If the kind of the text is unknown, the chunk may be
+/// code, and the result is false.
 fn is_document(chunk: &ChunkRecord) -> bool {
     match chunk.kind {
         ChunkKind::Section | ChunkKind::Navigation | ChunkKind::Config => true,
@@ -212,14 +214,14 @@ fn is_document(chunk: &ChunkRecord) -> bool {
     }
 }
 
-/// Whether a directory contains examples, benchmarks, documents or copies.
+/// Whether a directory contains examples, benchmarks, documents or copied code.
 pub(crate) fn is_aside_directory(directory: &str) -> bool {
     directory.split('/').any(|part| ASIDE_DIRECTORIES.binary_search(&part).is_ok())
 }
 
-/// True if the factor of the chunk's directory does not apply. It does not apply if the question asks for the
-/// content of this kind of directory. It does not apply to documents, because documents have a factor of
-/// their own, and to tests if the question asks for tests.
+/// True if the factor of the chunk's directory does not apply. It does not apply in three cases: the question
+/// asks for examples; the chunk is a document, because documents have a factor of their own; or the chunk is
+/// a test and the question asks for tests.
 fn is_excused(chunk: &ChunkRecord, subjects: Subjects) -> bool {
     subjects.examples || is_document(chunk) || (chunk.is_test && subjects.tests)
 }

@@ -1,4 +1,4 @@
-//! Extracts the words of a question: the names in it that are spelled like code, and its keywords.
+//! Extracts the words of a question: the names that are spelled like code, and the keywords.
 
 use std::collections::BTreeSet;
 
@@ -20,12 +20,12 @@ pub struct QueryWords {
     /// ``. The names are normalised by [`fold_style`]. For `Parser.parse`, the set contains the whole name
     /// and the last part.
     pub names: BTreeSet<String>,
-    /// The same names in their original spelling, in the order of the question. The parts of a qualified name
-    /// are joined by dots. For `Parser::parse`, the list contains the whole name and then the
+    /// The names in `names` in their original spelling, in the order of the question. The parts of a
+    /// qualified name are joined by dots. For `Parser::parse`, the list contains the whole name and then the
     /// last part.
     pub spelled: Vec<String>,
-    /// The name that the question asks for, without surrounding quotes. The field is set if the question is
-    /// one word, or one name with words such as `what is` or `function`.
+    /// The name that the question asks for, without surrounding quotes. The field is set if the question
+    /// consists of one word, or of one name and words such as `what is` or `function`.
     pub whole: Option<String>,
     /// The words of the question without stop words and question words. Identifiers are split into words. The
     /// words are in lower case, in the order of the question, without duplicates.
@@ -47,8 +47,8 @@ impl QueryWords {
         Self { names, spelled, whole, keywords: keywords(question) }
     }
 
-    /// Adds a name that the question asks for. The name may be written like an ordinary word: "where is
-    /// timeout defined". `is_whole` is true if the question asks only for this name.
+    /// Adds a name that the question asks for. The name may also be an ordinary word: "where is timeout
+    /// defined". `is_whole` is true if the question asks only for this name.
     pub fn ask_for(&mut self, name: &str, is_whole: bool) {
         if name.contains(char::is_whitespace) {
             return;
@@ -65,8 +65,7 @@ impl QueryWords {
         }
     }
 
-    /// How exactly the question spells the name of a symbol. The comparison is sensitive to case and
-    /// punctuation.
+    /// How exactly the question spells the name of a symbol. Case and punctuation are compared too.
     pub fn spelling_of(&self, symbol: &SymbolEntry) -> Spelling {
         let is_meant = |name: &String| names_symbol(name, symbol);
         match &self.whole {
@@ -77,7 +76,7 @@ impl QueryWords {
         }
     }
 
-    /// The whole question, if it may be a path or the end of a path.
+    /// The whole question, if it may be a path or the end of a path; otherwise `None`.
     pub fn path(&self) -> Option<&str> {
         let whole = self.whole.as_deref()?;
         let path = whole.strip_prefix("./").unwrap_or(whole).trim_end_matches('/');
@@ -92,11 +91,11 @@ pub enum Spelling {
     Whole,
     /// The question contains the name.
     Part,
-    /// The question contains the name in another style, or does not contain it.
+    /// The question contains the name in a different style, or does not contain it.
     Other,
 }
 
-/// Whether `asked` is the whole path or consists of its last parts.
+/// Whether `asked` is the whole path or the last parts of the path.
 pub fn is_end_of_path(asked: &str, path: &RepoPath) -> bool {
     path.as_str().strip_suffix(asked).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
@@ -107,7 +106,8 @@ fn one_word(question: &str) -> Option<String> {
     (!word.is_empty() && !word.contains(char::is_whitespace)).then(|| word.to_owned())
 }
 
-/// Companions: words beside a name that do not change the meaning of the question. Sorted.
+/// Companions: words that a question may contain in addition to a name and that do not change its meaning.
+/// Sorted.
 const COMPANIONS: [&str; 27] = [
     "a",
     "class",
@@ -147,7 +147,8 @@ fn only_name<'a>(written: &[&'a str]) -> Option<&'a str> {
     has_only_companions.then(|| name.trim_matches(['`', '.', ':']))
 }
 
-/// Converts a qualified name of any language to a name with dots between its parts, without `()` at the end.
+/// Converts a qualified name of any language to a name whose parts are separated by dots, without `()` at the
+/// end.
 fn with_dots(name: &str) -> String {
     let name = name.split('(').next().unwrap_or(name);
     name.replace("::", ".").replace("->", ".").replace('#', ".").trim_matches('.').to_owned()
@@ -156,11 +157,11 @@ fn with_dots(name: &str) -> String {
 /// Parts of names that refer to the place where the name is used.
 const RELATIVE: [&str; 4] = ["crate", "self", "super", "this"];
 
-/// Stems of files that represent their directory.
+/// Stems of file names. A file with one of these stems represents its directory.
 const DIRECTORY_STEMS: [&str; 5] = ["mod", "lib", "index", "__init__", "main"];
 
-/// Whether a dotted name is the name of the symbol, its qualified name, or the last parts of the module or
-/// path followed by the qualified name.
+/// Whether a dotted name is the name of the symbol, its qualified name, or the qualified name after the last
+/// parts of the module or path.
 fn names_symbol(asked: &str, symbol: &SymbolEntry) -> bool {
     let asked: Vec<&str> = asked.split('.').skip_while(|part| RELATIVE.contains(part)).collect();
     if let [name] = asked.as_slice() {
@@ -208,8 +209,8 @@ fn is_separator(character: char) -> bool {
     character.is_whitespace() || matches!(character, ',' | ';' | '?' | '!' | '"' | '\'')
 }
 
-/// Whether a word of a question is spelled like code: in backticks, with `()`, with dots, with underscores or
-/// with capitals inside the word.
+/// Whether a word of a question is spelled like code: in backticks, with `()`, with dots, with underscores,
+/// or with capitals after the first letter.
 fn is_code_name(token: &str) -> bool {
     if token.starts_with('`') || token.ends_with("()") || token.contains("::") {
         return true;

@@ -1,10 +1,11 @@
 //! Orders the results of an answer.
 //!
 //! A score is a sum of points, in millionths. The points of the lists are multiplied by the priors of the
-//! chunk. The best chunk of each file gets points for the evidence in the whole file. Then points for the
-//! path and for the definition of the requested name are added. If several repositories have hits, the points
-//! are multiplied by a factor for the evidence in the whole repository. Hits with equal texts become one hit
-//! with several places. The score of every further hit in the same file is multiplied by a fixed factor.
+//! chunk. The best chunk of each file gets points for the evidence in the whole file. Then points are added
+//! for a path that matches the question and for the definition of the requested name. If several repositories
+//! have hits, the points are multiplied by a factor for the evidence in the whole repository. Hits with equal
+//! texts are joined into one hit with several places. The score of every further hit in the same file is
+//! multiplied by a fixed factor.
 //!
 //! The hits are sorted by a total order (requested definition, score, repository, path, line, key). Therefore
 //! the answer does not depend on the order in which stores return the candidates.
@@ -25,11 +26,12 @@ use crate::{QueryWords, RepositoryWords, ScopeFrequencies, Signal, Signals, Stop
 
 /// Points for the evidence in all candidates of a file.
 const FILE_EVIDENCE: u64 = 3 * ONE / 10;
-/// Points for the definition of exactly the requested name.
+/// Points for the definition whose name is exactly the requested name.
 const DEFINITION: u64 = 2 * ONE;
-/// Points for the definition of the name in another style, such as `get_user` for `getUser`.
+/// Points for the definition whose name is the requested name in a different style, such as `get_user` for
+/// `getUser`.
 const DEFINITION_IN_OTHER_STYLE: u64 = ONE;
-/// The points for a definition are multiplied by this factor if the file has the same name.
+/// The points for a definition are multiplied by this factor if its file has the requested name.
 const FILE_HAS_THE_NAME: u64 = 3 * ONE / 2;
 /// Points for code that has the requested relation to a name in the graph, and for a pattern that a pattern
 /// question names.
@@ -37,7 +39,7 @@ const LEADING: u64 = 20 * ONE;
 /// The score of each further hit in a file is multiplied by this factor.
 pub(crate) const FURTHER_HIT: Prior = Prior { name: "same_file", percent: 60 };
 
-/// A chunk with its positions in the lists.
+/// A chunk that may become a hit, with its positions in the lists.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Candidate {
     pub chunk: ChunkRecord,
@@ -45,13 +47,13 @@ pub struct Candidate {
     pub dense: Option<Listed>,
     /// `None` if the chunk contains no term of the question.
     pub terms: Option<Listed>,
-    /// The rank in the list of names, from 1.
+    /// The rank in the list of names; the first rank is 1.
     pub name_rank: Option<u32>,
-    /// The position in the list of code that has the requested relation to a name.
+    /// The position in the list of code that has the requested relation to a name in the question.
     pub relation_rank: Option<RelationRank>,
     /// The edges that relate the chunk to a name of the question.
     pub via: Vec<Via>,
-    /// The rank among the patterns that the question names, from 1.
+    /// The rank among the patterns that the question names; the first rank is 1.
     pub pattern_rank: Option<u32>,
     /// Set if the whole question is the name of a definition in the chunk, or the path of the chunk's file.
     pub named: Option<Exactness>,
@@ -59,13 +61,13 @@ pub struct Candidate {
     pub definition: Option<Definition>,
 }
 
-/// The position of code that has a requested relation to one of several definitions of a name.
+/// The position of code in the list of code that has the requested relation to any definition of a name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct RelationRank {
-    /// The position of the definition, from 0. The code of each definition comes before that of the next one,
-    /// because the definitions have only their name in common.
+    /// The zero-based position of the definition. The code that is related to one definition comes before the
+    /// code that is related to the next definition, because the definitions have only their name in common.
     pub definition: u32,
-    /// The rank among the code of all definitions, from 1.
+    /// The rank among the code that is related to any of the definitions; the first rank is 1.
     pub rank: u32,
 }
 
@@ -83,10 +85,10 @@ pub struct Definition {
 pub enum Exactness {
     /// The question is the name, its qualified form, or the end of the path.
     Exact,
-    /// The question is the name in another style or case, such as `get_user` for `getUser`.
+    /// The question is the name in a different style or case, such as `get_user` for `getUser`.
     OtherStyle,
     /// The question is a misspelled name. The value is the rank of this definition among the definitions of
-    /// near names, from 1. The definition comes before all other hits.
+    /// near names; the first rank is 1. These definitions come before all other hits.
     Near(u32),
 }
 
@@ -102,16 +104,16 @@ pub struct Lists {
 pub struct RankQuery<'a> {
     pub words: &'a QueryWords,
     pub subjects: Subjects,
-    /// The repositories that the question names, if other repositories are also searched.
+    /// The repositories that the question names; empty if no other repositories are searched.
     pub repositories: &'a BTreeSet<RepositoryId>,
-    /// The keywords that each repository contains.
+    /// The keywords of the question that each repository contains.
     pub of_repositories: &'a RepositoryWords,
     pub weights: Weights,
     pub frequencies: &'a ScopeFrequencies,
     pub signals: Signals,
 }
 
-/// A place that contains a text.
+/// A place that contains the text of a hit.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Place {
     pub repository: RepositoryId,
@@ -125,7 +127,7 @@ pub struct Place {
 pub struct Contribution {
     /// `dense`, `terms`, `names`, `file`, `relation`, `pattern`, `path`, `definition`, `graph` or `flow`.
     pub name: &'static str,
-    /// The rank in the list, from 1. `None` for parts without a list.
+    /// The rank in the list; the first rank is 1. `None` for parts that do not come from a list.
     pub rank: Option<u32>,
     /// In millionths, after all priors.
     pub points: u64,
@@ -135,18 +137,18 @@ pub struct Contribution {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RankedHit {
     pub chunk: ChunkRecord,
-    /// The sum of the contributions. This sum is multiplied by a factor if the hit is a further hit of a
-    /// file, or a pattern that the question does not ask for.
+    /// The sum of the contributions. For a further hit in a file, and for a pattern that the question does
+    /// not ask for, the sum is multiplied by a factor.
     pub score: u64,
     pub contributions: Vec<Contribution>,
-    /// The factors that are included in the contributions, and the factors for a further hit of a file and
-    /// for a pattern that the question does not ask for.
+    /// The factors by which the contributions were multiplied, and the factors for a further hit in a file
+    /// and for a pattern that the question does not ask for.
     pub priors: Vec<Prior>,
     pub relation_rank: Option<RelationRank>,
     /// The edges over which the hit was found, the best first.
     pub via: Vec<Via>,
     pub pattern_rank: Option<u32>,
-    /// The position on the path that answers a flow question, from 1.
+    /// The position on the path that answers a flow question; the first position is 1.
     pub step: Option<u32>,
     pub named: Option<Exactness>,
     pub definition: Option<Definition>,
@@ -179,7 +181,8 @@ pub fn rank(candidates: Vec<Candidate>, lists: Lists, query: RankQuery<'_>) -> V
     hits
 }
 
-/// Moves patterns behind the first hit that is not a pattern. `hits` must be sorted.
+/// Reduces the scores of patterns so that they come after the first hit that is not a pattern. `hits` must be
+/// sorted.
 fn hold_patterns_back(hits: &mut [RankedHit]) {
     let is_pattern = |hit: &RankedHit| hit.chunk.kind == ChunkKind::Pattern;
     let Some(first_other) = hits.iter().find(|hit| !is_pattern(hit)).map(|hit| hit.score) else { return };
@@ -250,8 +253,8 @@ fn normalise(hits: &mut [RankedHit]) {
     }
 }
 
-/// The best hit of each file gets points for the sum of the scores in its file, relative to the highest such
-/// sum.
+/// The best hit of each file gets points for the sum of the scores of all hits in the file, relative to the
+/// highest sum of any file.
 fn add_file_evidence(hits: &mut [RankedHit]) {
     normalise(hits);
     let mut files: BTreeMap<(RepositoryId, RepoPath), (u64, usize)> = BTreeMap::new();
@@ -268,14 +271,14 @@ fn add_file_evidence(hits: &mut [RankedHit]) {
     }
 }
 
-/// Points for a rank in a list that comes before all others. These points exceed the sum of all other parts
-/// of a score.
+/// Points for a rank in a list whose hits come before all other hits. These points exceed the sum of all
+/// other parts of a score.
 pub(crate) fn leading_points(rank: u32) -> u64 {
     LEADING * 100 / (100 + u64::from(rank))
 }
 
-/// Adds the points for a relation. Then adds the points for the path or, in a question of one word, for the
-/// definition.
+/// Adds the points for a relation. Then adds the points for the path; if the question is one word, it adds
+/// the points for the definition instead.
 fn add_names(hits: &mut [RankedHit], query: RankQuery<'_>) {
     let (words, signals) = (query.words, query.signals);
     let keywords: Vec<Keyword> = words.keywords.iter().map(|word| keyword(word, query.frequencies)).collect();
@@ -294,7 +297,8 @@ fn add_names(hits: &mut [RankedHit], query: RankQuery<'_>) {
             add(hit, "path", times(points, prior));
         }
         match hit.named.filter(|_| signals.has(Signal::Definition)) {
-            // The difference between the points of two ranks exceeds the sum of all other parts.
+            // The rank is multiplied by 10, so that the difference between the points of two ranks exceeds
+            // the sum of all other parts.
             Some(Exactness::Near(rank)) => add(hit, "definition", leading_points(10 * rank)),
             Some(named) if words.whole.is_some() => {
                 let points = definition_points(named, words, &hit.chunk.path);
@@ -348,7 +352,8 @@ fn order(left: &RankedHit, right: &RankedHit) -> std::cmp::Ordering {
         .then_with(|| left.key.cmp(&right.key))
 }
 
-/// Keeps the best hit of each text. The places of the other hits are added to the best hit.
+/// Joins hits with equal texts: keeps the best of them, and adds the places of the others to it. `hits` must
+/// be sorted.
 fn join_equal_texts(hits: Vec<RankedHit>) -> Vec<RankedHit> {
     let mut kept: Vec<RankedHit> = Vec::with_capacity(hits.len());
     let mut index_of: BTreeMap<ContentHash, usize> = BTreeMap::new();
@@ -367,8 +372,9 @@ fn join_equal_texts(hits: Vec<RankedHit>) -> Vec<RankedHit> {
     kept
 }
 
-/// `hits` must be sorted, so that the best hit of a file keeps its score. The factor is the same for all
-/// further hits: a factor that decreases with each hit would hide functions in a large file.
+/// Reduces the score of each hit of a file except the best one. `hits` must be sorted, so that the best hit
+/// of a file keeps its score. The factor is the same for all further hits: a factor that decreases with each
+/// hit would hide functions in a large file.
 fn reduce_further_hits(hits: &mut [RankedHit]) {
     let mut files: BTreeSet<(RepositoryId, RepoPath)> = BTreeSet::new();
     for hit in hits {
@@ -389,7 +395,7 @@ mod tests {
     const LISTS: Lists =
         Lists { dense: ScoreRange { first: 1000, last: 0 }, terms: ScoreRange { first: 100, last: 0 } };
 
-    /// A candidate that only the list of vectors contains.
+    /// A candidate that is only in the list of vectors.
     fn candidate(path: &str, line: u32, text: &str, score: i64) -> Candidate {
         let dense = Some(Listed { rank: None, score });
         Candidate {

@@ -1,9 +1,9 @@
 //! Decides whether the results of a search are relevant to the question.
 //!
-//! A search always finds the nearest chunks, even for nonsense. A question is refused only if the searched
-//! repositories contain no chunk with one of its keywords, no definition, file or edge that it names, and the
-//! other evidence is weak: the share of missing keywords, the terms of the best chunk, and the vectors. The
-//! weights come from a logistic regression on the tuning questions; see
+//! A search always finds the nearest chunks, even for nonsense. A question is refused only if at least one of
+//! its keywords is in no chunk of the searched repositories, these repositories contain no definition, file
+//! or edge that it names, and the other evidence is weak: the share of missing keywords, the terms of the
+//! best chunk, and the vectors. The weights come from a logistic regression on the tuning questions; see
 //! `docs/decisions/0030-nothing-relevant.md`.
 
 use crate::subjects::{Subject, subject_of};
@@ -11,30 +11,32 @@ use crate::{ScopeFrequencies, StopWords, shipped_frequencies, terms};
 
 /// Minimum score of a question that is not refused, in thousandths of the natural logarithm of the odds.
 const MIN_SCORE: i64 = -250;
-/// The minimum score of a question with two keywords of which one exists. It is lower, because the other
-/// keyword may be an unusual word for the same thing.
+/// Replaces [`MIN_SCORE`] for a question with two keywords if the searched chunks contain one of them. It is
+/// lower, because the other keyword may be an unusual word for the same thing.
 const MIN_SCORE_OF_TWO: i64 = -3_000;
-/// A question is refused regardless of its score if at least this share of its keywords, by rarity and in
-/// percent, is unknown.
+/// A question is refused regardless of its score if at least this share of its keywords is missing and also
+/// unknown in public code. The share is in percent; keywords are weighted by rarity.
 const GIBBERISH_PERCENT: i64 = 75;
-/// A question is not refused if a smaller share of its keywords, by rarity and in percent, is missing. This
-/// limit does not apply if a missing keyword names a subject.
+/// A question is not refused if a smaller share of its keywords is missing. The share is in percent; keywords
+/// are weighted by rarity. This limit does not apply if a missing keyword names a technology or is an
+/// everyday word.
 const MIN_MISSING_PERCENT: i64 = 25;
-/// If no missing keyword names a subject, and public code contains all missing keywords, a question is
-/// refused only if at least one missing keyword has this rarity, in sixteenths of a bit. The code may use
-/// other words instead of a common word.
+/// A common word may be missing because the code uses a different word for the same thing. Therefore, if no
+/// missing keyword names a technology or is an everyday word, and public code contains all missing keywords,
+/// a question is refused only if at least one of them has at least this rarity, in sixteenths of a bit.
 const MIN_RARITY: u32 = 160;
 /// A name with at least this number of changes between letters and digits looks random.
 const RANDOM_CHANGES: usize = 4;
 const INTERCEPT: i64 = -14_494;
 /// The weight of the share of missing keywords that public code does not contain.
 const UNKNOWN: i64 = -3_547;
-/// The weight of the terms of the best chunk.
+/// The weight of the score of the best chunk in the list of terms.
 const BEST_TERMS: i64 = 1_356;
 const DENSE_MEAN: i64 = 5_676;
 const DENSE_SPREAD: i64 = 4_119;
 const DENSE_OF_TERMS: i64 = 2_496;
-/// The weight of each keyword. A long question describes its subject in more detail.
+/// The weight of each keyword of the question. It is positive, because a long question describes its subject
+/// in more detail.
 const EACH_KEYWORD: i64 = 1_514;
 const MAX_KEYWORDS: i64 = 7;
 /// The weight of a technology that no chunk mentions.
@@ -48,13 +50,15 @@ const UNITS_PER_TERM: i64 = 102;
 /// The dot product that represents 1. The vectors of the shipped model have this scale.
 const DENSE_ONE: i64 = 65_536;
 
-/// A keyword of a question, with its frequency in the searched repositories.
+/// A keyword of a question, with its frequencies in the searched repositories and in public code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeywordEvidence {
     pub word: String,
-    /// Number of chunks that contain the word, an inflection of it, or an abbreviation of it.
+    /// Number of chunks that contain the word, or, if it is higher, the number for one of its abbreviations
+    /// or long forms. Inflections are included.
     pub num_chunks: u64,
-    /// Whether the word does not describe the subject of the question. Such a word is never missing.
+    /// Whether the word is one that does not describe the subject of the question. Such a word is never
+    /// counted as missing.
     pub is_stop_word: bool,
     /// The rarity of the word in public code, in sixteenths of a bit.
     rarity: u32,
@@ -63,14 +67,14 @@ pub struct KeywordEvidence {
     subject: Option<Subject>,
 }
 
-/// The scores of vectors from which the relevance is computed. The values are dot products.
+/// The part of the evidence that comes from vectors. The values are dot products.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DenseEvidence {
-    /// The mean of the first five scores.
+    /// The mean of the first five scores in the list of vectors.
     pub mean: i64,
-    /// The difference between the first and the last score of the list.
+    /// The difference between the first and the last score in the list of vectors.
     pub spread: i64,
-    /// The highest score of a vector among the first three chunks of the list of terms.
+    /// The highest dot product of the first three chunks in the list of terms.
     pub of_best_terms: i64,
 }
 
@@ -94,25 +98,26 @@ pub struct Evidence {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AnswerRelevance {
     pub is_relevant: bool,
-    /// In thousandths of the natural logarithm of the odds. `None` if the results are shown without a score.
+    /// In thousandths of the natural logarithm of the odds. `None` if the decision did not need a score.
     pub score: Option<i64>,
     /// The keywords that no chunk contains, in the order of the question.
     pub missing: Vec<String>,
 }
 
 impl AnswerRelevance {
-    /// The relevance of results that are shown without a score.
+    /// The relevance of results that are shown without computing a score.
     pub const SHOWN: Self = Self { is_relevant: true, score: None, missing: Vec::new() };
 }
 
 impl DenseEvidence {
-    /// The evidence of a typical relevant question. It replaces scores that are not calibrated.
+    /// The evidence of a typical relevant question. It is used if the scores of the embedding model are not
+    /// calibrated.
     const TYPICAL: Self =
         Self { mean: DENSE_ONE * 9 / 10, spread: DENSE_ONE * 55 / 100, of_best_terms: DENSE_ONE * 8 / 10 };
 }
 
 impl KeywordEvidence {
-    /// The evidence of a keyword. `others` are its abbreviations and long forms.
+    /// The evidence of a keyword. `others` contains its abbreviations and the words that it abbreviates.
     pub fn of(word: &str, others: &[String], is_stop_word: bool, frequencies: &ScopeFrequencies) -> Self {
         let of_word = terms_of(word);
         let shipped = shipped_frequencies();
@@ -157,9 +162,9 @@ impl Evidence {
         AnswerRelevance { is_relevant, score: Some(score), missing }
     }
 
-    /// Whether no chunk contains a name that looks random. This is assumed if the words of the name that
-    /// exist are a small part of the name, and no chunk contains most of them. Short pieces of the name are
-    /// ignored, because they occur in every text.
+    /// Whether a name that looks random is assumed to be in no chunk. It is assumed if the words of the name
+    /// that chunks contain make up less than half of the name, and no chunk contains most of its terms. Short
+    /// words and numbers in the name are ignored, because they occur in every text.
     fn is_absent(&self, name: &str) -> bool {
         let existing = self.keywords.iter().filter(|keyword| keyword.num_chunks > 0 && is_piece(&keyword.word));
         let num_existing: usize = existing.map(|keyword| keyword.word.chars().count()).sum();
@@ -192,13 +197,13 @@ fn rarity_of<'a>(keywords: impl Iterator<Item = &'a KeywordEvidence>) -> i64 {
     keywords.map(|keyword| i64::from(keyword.rarity)).sum()
 }
 
-/// `weight · part / whole`. 0 if `whole` is not positive.
+/// `weight · part / whole`, or 0 if `whole` is not positive.
 fn weighted(weight: i64, part: i64, whole: i64) -> i64 {
     if whole <= 0 { 0 } else { weight.saturating_mul(part) / whole }
 }
 
 /// The keywords that are used as evidence. Single characters and numbers are omitted, because almost every
-/// chunk contains them. In a question that is one name, pairs of letters are also omitted. If no keyword
+/// chunk contains them. If the question is one name, words of two characters are also omitted. If no keyword
 /// remains, all keywords are returned.
 pub fn keywords_for_relevance(keywords: &[String], is_name: bool) -> Vec<String> {
     let min_length = if is_name { 3 } else { 2 };
@@ -209,8 +214,8 @@ pub fn keywords_for_relevance(keywords: &[String], is_name: bool) -> Vec<String>
     if found.is_empty() { keywords.to_vec() } else { found }
 }
 
-/// Whether a part of a name is specific to the name. Single characters, pairs of characters and numbers are
-/// not.
+/// Whether a part of a name is specific to this name. Words of one or two characters and numbers are not
+/// specific.
 fn is_piece(word: &str) -> bool {
     word.chars().count() >= 3 && !word.chars().all(|character| character.is_ascii_digit())
 }
@@ -246,7 +251,7 @@ mod tests {
     use super::*;
     use crate::query_terms;
 
-    /// The counts for a thousand chunks. Ten of them contain each of these words.
+    /// The counts for a thousand chunks. Each of these words is in ten of the chunks.
     fn frequencies(question: &str, words: &str) -> ScopeFrequencies {
         let mut terms: Vec<(u32, i32)> = terms_of(words).into_iter().map(|term| (term, 10)).collect();
         terms.sort_unstable();
@@ -257,7 +262,7 @@ mod tests {
     }
 
     /// The evidence of a question whose best chunk contains this share of its terms, in percent. `dense` is
-    /// the mean of the best vectors, in percent.
+    /// the mean of the best dot products, in percent.
     fn evidence(question: &str, frequencies: &ScopeFrequencies, share: i64, dense: i64) -> Evidence {
         let sum_of_weights: i64 = query_terms(question, frequencies).iter().map(|(_, weight)| i64::from(*weight)).sum();
         let dense = DENSE_ONE * dense / 100;

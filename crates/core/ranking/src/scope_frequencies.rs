@@ -1,8 +1,8 @@
-//! Computes the rarity of terms in the repositories that a question searches.
+//! Computes the rarity of terms in the repositories in which a question is searched.
 //!
 //! The counts come from the repositories that the caller searches, and from no other repository. The shipped
-//! table has the same weight as 100 additional chunks. Otherwise, all terms of a small repository would be
-//! about equally rare.
+//! table is added to these counts with the weight of 100 chunks. Otherwise, all terms of a small repository
+//! would be about equally rare.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ impl ScopeFrequencies {
         Self { num_chunks: 0, counts: terms.into_iter().map(|term| (term, 0)).collect() }
     }
 
-    /// Adds the counts of a repository, which are the sums of its tables.
+    /// Adds the counts of a repository. The counts are the sums of `tables`, all tables of this repository.
     pub fn add(&mut self, tables: &[impl Borrow<TermCounts>]) {
         let sum = |count: &dyn Fn(&TermCounts) -> i64| {
             let sum: i64 = tables.iter().map(|table| count(table.borrow())).sum();
@@ -55,8 +55,8 @@ impl ScopeFrequencies {
     }
 
     /// Number of searched chunks that contain the word or an inflection of it. The word must be part of the
-    /// question. A word in a script without spaces has several terms; then the number of the rarest term is
-    /// returned.
+    /// question. In a script without spaces, a word has several terms; in this case, the number for the
+    /// rarest term is returned.
     pub fn num_chunks_with(&self, word: &str) -> u64 {
         let mut rarest = None;
         terms(word, StopWords::Kept, |term| {
@@ -76,8 +76,9 @@ impl ScopeFrequencies {
         if self.num_chunks == 0 {
             return shipped.inverse(term);
         }
-        // The argument of the logarithm is equal to (2N + 2) / (2n + 1). Both sides are multiplied by the
-        // size of the shipped table, so that its share is an integer.
+        // The argument of the logarithm is equal to (2N + 2) / (2n + 1). The numerator and the denominator
+        // are multiplied by the number of documents in the shipped table, so that the share of the shipped
+        // table is an integer.
         let size = u64::from(shipped.num_documents()).max(1);
         let count = self.counts.get(&term).copied().unwrap_or_default().min(self.num_chunks);
         let num_chunks = self.num_chunks + SHIPPED_CHUNKS;

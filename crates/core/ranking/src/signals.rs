@@ -9,9 +9,9 @@ pub enum Signal {
     Terms,
     /// The list of the definitions that the question names.
     Names,
-    /// The counts of the searched repositories in the rarity of terms.
+    /// The use of counts from the searched repositories in the rarity of terms.
     ScopeFrequencies,
-    /// The synonyms of the keywords in the list of terms.
+    /// The use of synonyms of the keywords in the list of terms.
     Synonyms,
     /// The scores in the lists. Without them, only ranks are used.
     Scores,
@@ -28,7 +28,7 @@ pub enum Signal {
     RepositoryEvidence,
     Path,
     Relation,
-    /// Neighbours in the graph, and the path that answers a flow question.
+    /// The hits that are neighbours of other hits in the graph, and the path that answers a flow question.
     Graph,
     Definition,
     /// The factor for each further hit in a file.

@@ -13,11 +13,11 @@ pub fn fold_style(name: &str) -> String {
     kept.flat_map(char::to_lowercase).collect()
 }
 
-/// The similarity of two names, from 0 to 100. The similarity is `1 - distance / length`. If one name starts
-/// with the other, 0.2 is added. If the names differ only in case, 0.3 is added. The maximum is 1. `length`
-/// is the number of characters of the longer name.
+/// The similarity of two names in percent: `1 - distance / length`, where `length` is the number of
+/// characters of the longer name. If one name starts with the other, 0.2 is added. If the names differ only
+/// in case, 0.3 is added. The maximum is 1.
 ///
-/// `None` if the edit distance without regard to case exceeds [`MAX_EDIT_DISTANCE`].
+/// `None` if the edit distance, ignoring case, exceeds [`MAX_EDIT_DISTANCE`].
 pub fn similarity_percent(asked: &str, name: &str) -> Option<u32> {
     let (asked_lower, name_lower) = (asked.to_lowercase(), name.to_lowercase());
     let asked_characters: Vec<char> = asked.chars().collect();
@@ -42,8 +42,8 @@ fn either_starts(left: &str, right: &str) -> bool {
     left.starts_with(right) || right.starts_with(left)
 }
 
-/// The number of insertions, deletions, substitutions and swaps of neighbours that change one name into the
-/// other. `None` if the number exceeds [`MAX_EDIT_DISTANCE`].
+/// The number of insertions, deletions, substitutions and swaps of adjacent characters that change one name
+/// into the other. `None` if the number exceeds [`MAX_EDIT_DISTANCE`].
 fn edit_distance(left: &[char], right: &[char]) -> Option<usize> {
     if left.len().abs_diff(right.len()) > MAX_EDIT_DISTANCE {
         return None;

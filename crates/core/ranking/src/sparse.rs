@@ -14,36 +14,37 @@ use crate::{ScopeFrequencies, StopWords, terms};
 /// weights are used.
 pub const MAX_QUERY_TERMS: usize = 64;
 
-/// The weight of a synonym, compared with a word of the question.
+/// The weight of a synonym, in percent of the weight that it would have as a word of the question.
 const SYNONYM_PERCENT: u32 = 30;
 
 /// The number of units for one occurrence in the text. The constants below are in the same units.
 const TEXT: u32 = 4;
-/// One occurrence in the name of the symbol is worth four occurrences in the text. This value gave the best
-/// ranking.
+/// One occurrence in the name of the symbol counts as much as four occurrences in the text. This value gave
+/// the best ranking.
 const NAME: u32 = 16;
-/// The names of the enclosing symbols.
+/// For one occurrence in the names of the enclosing symbols.
 const CONTAINERS: u32 = 4;
 const FILE_STEM: u32 = 4;
 const DIRECTORIES: u32 = 2;
-/// The header contains the class, the signature and the imports. Most other chunks of the file contain the
-/// same names.
+/// The header contains the class, the signature and the imports. It counts less than the text, because most
+/// other chunks of the file contain the same names.
 const HEADER: u32 = 2;
 
 /// The mean length of a passage in units, measured on functions of public code. Every stored weight depends
 /// on this constant.
 const AVERAGE_LENGTH: u64 = 4 * 100;
 
-/// The number of units that represent a weight of 1. BM25's factor saturates at k1 + 1 = 2.5, and 2.5 · 102
-/// is the largest value of a byte.
+/// The number of units that represent a weight of 1. BM25's factor is at most k1 + 1 = 2.5, and 2.5 · 102 =
+/// 255 is the largest value of a byte.
 const UNITS_PER_ONE: u64 = 102;
 
 /// The fields of a passage in which the words of a question are searched. Absent fields are empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PassageFields<'a> {
-    /// The short name of the symbol, e.g. `parse_file`. For sections, the last heading.
+    /// The short name of the symbol, e.g. `parse_file`. For a section, its heading.
     pub name: &'a str,
-    /// The qualified name of the symbol, e.g. `Parser.parse_file`. For sections, the path of headings.
+    /// The qualified name of the symbol, e.g. `Parser.parse_file`. For a section, the headings of the
+    /// enclosing sections and its own heading.
     pub symbol_path: &'a str,
     pub file_path: &'a str,
     pub header: &'a str,
@@ -84,8 +85,8 @@ pub fn query_terms(text: &str, frequencies: &ScopeFrequencies) -> Vec<(u32, u32)
     weighted
 }
 
-/// Adds the terms of synonyms with [`SYNONYM_PERCENT`] of their rarity. Terms of the question keep their
-/// weights. At most [`MAX_QUERY_TERMS`] terms are returned.
+/// Adds the terms of synonyms. The weight of each term is [`SYNONYM_PERCENT`] of its rarity. Terms of the
+/// question keep their weights. The result has at most [`MAX_QUERY_TERMS`] terms.
 pub fn add_synonyms(terms: &mut Vec<(u32, u32)>, synonyms: &str, frequencies: &ScopeFrequencies) {
     let asked: Vec<u32> = terms.iter().map(|(term, _)| *term).collect();
     let num_free = MAX_QUERY_TERMS.saturating_sub(terms.len());

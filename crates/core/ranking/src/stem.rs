@@ -47,7 +47,7 @@ pub(crate) struct Stem<'a> {
     pub(crate) ends_in_y: bool,
 }
 
-/// The stem of a lower-case word. The stemmer removes the plural, then `-ing` or `-ed`, then `-e`, then
+/// The stem of a lower-case word. The stemmer removes a plural ending, then `-ing` or `-ed`, then `-e`, then
 /// `-ation` or `-ate`.
 pub(crate) fn stem(word: &[u8]) -> Stem<'_> {
     if word.len() > 4 && word.ends_with(b"ies") {

@@ -25,7 +25,7 @@ pub struct Ends {
     pub to: bool,
 }
 
-/// The edge over which a traversal reached a node.
+/// The edge through which a traversal reached a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Link {
     pub node: NodeKey,
@@ -36,7 +36,7 @@ pub struct Link {
 /// A path through the graph.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Story {
-    /// At least two nodes.
+    /// The nodes of the path, at least two.
     pub path: Vec<NodeKey>,
     /// Whether the path has all ends that the question states.
     pub has_ends: bool,
@@ -45,16 +45,16 @@ pub struct Story {
 /// Maximum number of nodes of a path: three edges.
 const MAX_NODES: usize = 4;
 
-/// The order of paths: whether the path has all stated ends, then the sum of the scores, then the length and
-/// the last node.
+/// The key by which paths are compared: whether the path has all stated ends, then the sum of the scores,
+/// then the length (shorter paths are better), then the last node.
 type StoryRank = (bool, u64, Reverse<(usize, NodeKey)>);
 
-/// The best path of a traversal, in which each node is reached over at most one edge.
+/// The best path among the edges of a traversal. The traversal reaches each node through at most one edge.
 ///
-/// A path with all ends that the question states is better than other paths. If several paths have all ends,
-/// the path with the highest sum of scores is best. In this sum, each score is multiplied by the confidence
-/// of the path to its node. If the sums are equal, the shortest path is best. A path ends with a node that is
-/// a hit, or whose name contains a word of the stated end.
+/// A path with all ends that the question states is better than other paths. Among the remaining paths, the
+/// path with the highest sum of node scores is best. In this sum, the score of each node is multiplied by the
+/// confidence of the path to this node. If the sums are equal, the shortest path is best. The last node of a
+/// path must be a hit, or its name must contain a word of the stated end.
 pub fn best_story(links: &[Link], ends: Ends, relevance: impl Fn(NodeKey) -> Relevance) -> Option<Story> {
     let of_node: BTreeMap<NodeKey, &Link> = links.iter().map(|link| (link.node, link)).collect();
     let mut best: Option<(StoryRank, Vec<NodeKey>)> = None;
@@ -77,7 +77,7 @@ pub fn best_story(links: &[Link], ends: Ends, relevance: impl Fn(NodeKey) -> Rel
     best.map(|((has_ends, ..), path)| Story { path, has_ends })
 }
 
-/// The nodes from which `last` was reached, and `last`.
+/// The nodes through which `last` was reached, in order, and `last` itself.
 fn path_to(last: NodeKey, links: &BTreeMap<NodeKey, &Link>) -> Vec<NodeKey> {
     let mut path = vec![last];
     let mut at = last;
@@ -112,7 +112,8 @@ mod tests {
         NodeKey(Digester::new("node").text(name).key())
     }
 
-    /// `links` are written as `a>b`. `relevant` contains the scores of nodes; `<a` and `b>` mark the ends.
+    /// `links` are written as `a>b`. `relevant` contains the scores of nodes. In `relevant`, `<a` marks the
+    /// node at which the flow begins, and `b>` the node at which it ends.
     fn check(links: &[&str], relevant: &[(&str, u64)], ends: Ends, expect: Option<(&[&str], bool)>) {
         let links: Vec<Link> = links
             .iter()

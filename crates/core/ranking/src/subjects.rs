@@ -30,7 +30,7 @@ fn read(text: &str) -> HashMap<u32, Subject> {
             Some(("everyday", words)) => (Subject::Everyday, words),
             _ => continue,
         };
-        // A word in both lists is a technology, because technologies come first.
+        // A word in both lists is treated as a technology, because the list of technologies is read first.
         for word in words.split(' ') {
             terms(word, StopWords::Kept, |term| {
                 found.entry(term).or_insert(subject);

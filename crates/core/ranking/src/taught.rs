@@ -1,20 +1,21 @@
-//! Abbreviations that code teaches: `bp = Blueprint(…)`, `Blueprint bp`, `import numpy as np`.
+//! Finds abbreviations and their words in code: `bp = Blueprint(…)`, `Blueprint bp`, `import numpy as np`.
 //!
-//! A name next to the word that it abbreviates is evidence that both mean the same in this code. Beginnings
-//! of at least three letters are left out, because each reader knows them: `config` and `configuration`.
+//! A name next to the word that it abbreviates is evidence that both mean the same in this code. A beginning
+//! of a word with at least three letters, such as `config` for `configuration`, is not collected, because its
+//! meaning is evident without such evidence.
 
 use cairn_domain::{ChunkKind, ChunkRecord, WordPair};
 
 use crate::{is_stop_word, words};
 
-/// The most pairs of one chunk.
+/// Maximum number of pairs of one chunk.
 const MAX_PAIRS: usize = 16;
 const LETTERS_OF_ABBREVIATION: std::ops::RangeInclusive<usize> = 2..=5;
-/// An abbreviation is shorter than its word by at least this.
+/// An abbreviation is shorter than its word by at least this number of letters.
 const MIN_LETTERS_LEFT_OUT: usize = 2;
-/// The longest gap between two names that belong together, in bytes.
+/// The longest text between two names that belong together, in bytes.
 const MAX_GAP: usize = 8;
-/// Words of languages that are beside names.
+/// Keywords that may be next to a name and are not names.
 const NO_NAMES: [&str; 24] = [
     "as", "case", "catch", "char", "def", "do", "else", "end", "fn", "for", "func", "if", "in", "int", "is", "let",
     "or", "out", "pub", "try", "type", "use", "val", "var",
@@ -22,7 +23,8 @@ const NO_NAMES: [&str; 24] = [
 /// Words between a name and its type or value.
 const BETWEEN: [&str; 5] = ["await", "const", "mut", "new", "ref"];
 
-/// Whether a word may be an abbreviation of another one: it has some of its letters in order, with the first.
+/// Whether `short` may be an abbreviation of `long`: it consists of some letters of `long`, in the same
+/// order, and begins with the first letter.
 pub fn is_shortening(short: &str, long: &str) -> bool {
     let is_of_letters = |word: &str| word.bytes().all(|letter| letter.is_ascii_lowercase());
     let is_beginning = short.len() > 2 && long.starts_with(short);
@@ -36,8 +38,8 @@ pub fn is_shortening(short: &str, long: &str) -> bool {
         && short.bytes().all(|wanted| letters.any(|letter| letter == wanted))
 }
 
-/// The abbreviations in a chunk of code with their words, each pair in both orders. Tests use the names of
-/// other code, so they are not read.
+/// The abbreviations in a chunk of code, each with its word. Each pair is returned in both orders. Tests are
+/// not read, because they use the names of other code.
 pub(crate) fn taught_pairs(chunk: &ChunkRecord) -> Vec<WordPair> {
     let is_code = matches!(
         chunk.kind,
@@ -57,7 +59,8 @@ pub(crate) fn taught_pairs(chunk: &ChunkRecord) -> Vec<WordPair> {
     found.into_iter().flat_map(both).collect()
 }
 
-/// Adds the words of a type or value that the last word of the name abbreviates.
+/// Adds the pairs of the last word of a name and the words that it may abbreviate in the name of a type or
+/// value.
 fn add_pairs(name: &str, described: &str, found: &mut Vec<(String, String)>) {
     let mut short = String::new();
     words(name, |word| word.clone_into(&mut short));
@@ -73,7 +76,7 @@ fn add_pairs(name: &str, described: &str, found: &mut Vec<(String, String)>) {
     });
 }
 
-/// How two names are beside each other.
+/// How two adjacent names are related.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beside {
     /// `bp = Blueprint`, `bp: Blueprint`.
@@ -84,7 +87,7 @@ enum Beside {
     Renamed,
 }
 
-/// Calls `found` with each name and the type or value beside it.
+/// Calls `found` with each declared name and the type or value next to it.
 fn for_each_declaration<'a>(text: &'a str, mut found: impl FnMut(&'a str, &'a str)) {
     let (mut last, mut end, mut between): (Option<&str>, usize, Option<Beside>) = (None, 0, Some(Beside::Adjacent));
     for (start, name) in dotted_names(text) {
@@ -114,7 +117,7 @@ fn for_each_declaration<'a>(text: &'a str, mut found: impl FnMut(&'a str, &'a st
     }
 }
 
-/// How the text between two names joins them. None if the names do not belong together.
+/// The relation that the text between two names states. `None` if the names do not belong together.
 fn beside(gap: &str) -> Option<Beside> {
     if gap.len() > MAX_GAP || gap.contains('\n') {
         return None;
@@ -126,7 +129,7 @@ fn beside(gap: &str) -> Option<Beside> {
     }
 }
 
-/// The names of a text with their positions. `context.Context` and `Config::new` are one name each.
+/// The names of a text with their positions. `context.Context` is one name, and so is `Config::new`.
 fn dotted_names(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let bytes = text.as_bytes();
     let is_name = |at: usize| bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');

@@ -1,5 +1,5 @@
-//! Counts how many chunks contain each term, each pair of words in a name, and each abbreviation beside its
-//! word. Adds such tables.
+//! Counts how many chunks contain each term, each pair of words in a name, and each abbreviation next to its
+//! word. Also adds up tables of these counts.
 
 use cairn_domain::{ChunkRecord, SparseVector, TermCounts, WordPair};
 use rustc_hash::FxHashMap;
@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 use crate::taught::taught_pairs;
 use crate::word_pairs::word_pairs;
 
-/// Counts the terms of chunks, the pairs of words in the names of their symbols, and the abbreviations that
-/// their code teaches.
+/// Counts the terms of chunks, the pairs of words in the names of their symbols, and the abbreviations in
+/// their code.
 #[derive(Default, Debug)]
 pub struct TermCounter {
     num_chunks: i64,
@@ -17,12 +17,12 @@ pub struct TermCounter {
 }
 
 impl TermCounter {
-    /// Counts a chunk that a generation adds.
+    /// Adds a chunk that begins in a generation to the counts.
     pub fn begin(&mut self, chunk: &ChunkRecord, terms: &SparseVector) {
         self.add(chunk, terms, 1);
     }
 
-    /// Subtracts a chunk that a generation removes.
+    /// Subtracts a chunk that ends in a generation from the counts.
     pub fn end(&mut self, chunk: &ChunkRecord, terms: &SparseVector) {
         self.add(chunk, terms, -1);
     }
@@ -46,7 +46,7 @@ impl TermCounter {
     }
 }
 
-/// The sum of several tables. The order of the tables does not matter.
+/// The sum of several tables. The order of the tables does not affect the sum.
 pub fn sum_of_counts<'a>(tables: impl IntoIterator<Item = &'a TermCounts>) -> TermCounts {
     let mut sum = TermCounts::default();
     for table in tables {
@@ -59,7 +59,7 @@ pub fn sum_of_counts<'a>(tables: impl IntoIterator<Item = &'a TermCounts>) -> Te
     sum
 }
 
-/// Sorts the counts by key and adds the counts of equal keys. Zeros are removed.
+/// Sorts the counts by key and adds the counts of equal keys. Counts that become zero are removed.
 fn add_equal<Key: Ord>(counts: &mut Vec<(Key, i32)>) {
     counts.sort_unstable();
     counts.dedup_by(|later, kept| {

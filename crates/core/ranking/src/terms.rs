@@ -1,11 +1,11 @@
 //! Converts text to terms, the entries of the sparse index.
 //!
 //! Text is cut into identifiers. The terms of an identifier are the stems of its words (see
-//! [`crate::words`]). An identifier of several words also has one term without separators, its compound term.
-//! So `get_user`, `getUser` and the question "get user" share `get` and `user`, and the two spellings also
-//! share `getuser`. Words may contain letters outside ASCII. These letters are converted to lower case, and
-//! diacritics are removed. In scripts without spaces between words, each pair of neighbouring characters is a
-//! word.
+//! [`crate::words`]). An identifier of several words also has a compound term, which consists of all its
+//! words without separators. So `get_user`, `getUser` and the question "get user" share `get` and `user`, and
+//! the two spellings also share `getuser`. Words may contain letters outside ASCII. These letters are
+//! converted to lower case, and diacritics are removed. In scripts without spaces between words, each pair of
+//! neighbouring characters is a word.
 //!
 //! A term is stored as a hash of 32 bits. The hash is the 64-bit FNV-1a hash of the UTF-8 bytes. Its two
 //! halves are combined by exclusive or. Every stored index contains these hashes, so the hash function never
@@ -68,8 +68,9 @@ fn ascii_end(bytes: &[u8], start: usize) -> usize {
     end
 }
 
-/// Reads the identifier at `start`. The part of the identifier before `known` is ASCII. The next character is
-/// outside ASCII and may continue the identifier. Returns the position after the identifier.
+/// Reads the identifier at `start`. The part of the identifier before the position `known` is ASCII. The
+/// character at `known` is not ASCII and may continue the identifier. Returns the position after the
+/// identifier.
 fn with_other_letters(
     text: &str,
     start: usize,
@@ -82,7 +83,7 @@ fn with_other_letters(
     let end = known + length;
     if length == 0 {
         ascii_identifier(&text.as_bytes()[start..known], stop_words, term);
-        // Skips the character, because it is not part of an identifier.
+        // Skips the character, because it does not belong to an identifier.
         return known + rest.chars().next().map_or(1, char::len_utf8);
     }
     other_identifier(&text[start..end], stop_words, term);

@@ -8,16 +8,17 @@ use cairn_domain::{EdgeKind, RepoPath};
 /// counted.
 const MAX_LISTED: usize = 20;
 
-/// An edge between a hit and a symbol or file that the question names or that another hit shows.
+/// An edge between a hit and a symbol or file. The question names this symbol or file, or another hit shows
+/// it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Via {
     pub edge: EdgeKind,
     /// Whether the edge leads from the symbol to the hit.
     pub is_outgoing: bool,
     pub symbol: String,
-    /// `None` for a package outside the repository.
+    /// The path of the symbol or file; `None` for a package outside the repository.
     pub path: Option<RepoPath>,
-    /// The line of the reference in the file of the edge's source, or 0 if there is no reference.
+    /// The line of the reference in the file in which the edge starts; 0 if there is no reference.
     pub line: u32,
     pub confidence_percent: u8,
 }

@@ -2,8 +2,8 @@
 
 /// The weight of each list in percent, and whether the scores of further hits in a file are reduced.
 ///
-/// The weights were chosen on the tuning half of the evaluation set. Cross-validation over the repositories
-/// chose the same weights, or weights that differ by one step.
+/// The weights were chosen on the tuning half of the evaluation set. A cross-validation over the repositories
+/// chose the same weights or weights one step away.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Weights {
     pub(crate) dense: u64,
@@ -13,14 +13,14 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// A question of several words about a topic or a name.
+    /// For a question of several words about a topic or a name.
     pub const TOPIC: Self = Self { dense: 40, terms: 60, names: 60, further_hits_count_less: true };
-    /// A question that is one word, or one name with a lead-in.
+    /// For a question that is one word, or one name with a lead-in.
     pub const ONE_WORD: Self = Self { dense: 30, terms: 70, ..Self::TOPIC };
-    /// A question about the relations of a name. Vectors contain little information about names.
+    /// For a question about the relations of a name. Vectors contain little information about names.
     pub const RELATION: Self = Self { dense: 20, terms: 80, ..Self::TOPIC };
-    /// A question about a flow, whose steps are often in one file.
+    /// For a question about a flow, because its steps are often in one file.
     pub const FLOW: Self = Self { further_hits_count_less: false, ..Self::TOPIC };
-    /// A question about a pattern, whose members share words and are often in one file.
+    /// For a question about a pattern, because its members share words and are often in one file.
     pub const PATTERN: Self = Self { dense: 20, terms: 80, names: 60, further_hits_count_less: false };
 }

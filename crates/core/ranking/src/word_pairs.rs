@@ -1,7 +1,7 @@
 //! Finds the words that names in a scope use together, such as "token" and "validate" in `validate_token`.
 //!
-//! Pairs are counted for each published repository, with its terms. A question adds the tables of the
-//! repositories that the caller searches, and no other tables.
+//! Pairs are counted for each published repository, in the same tables as its terms. For a question, only the
+//! tables of the repositories that the caller searches are added up.
 
 use std::borrow::Borrow;
 use std::cmp::Reverse;
@@ -14,19 +14,21 @@ use crate::{is_shortening, is_stop_word, words};
 /// Maximum number of learned words for each word of a question.
 pub const MAX_LEARNED: usize = 3;
 
-/// Only the first words of a long name are paired.
+/// Only this number of words at the start of a name are paired.
 const MAX_WORDS_OF_NAME: usize = 6;
 const MIN_LETTERS: usize = 3;
-/// A word is an abbreviation of another one if the code of at least this number of chunks shows it.
+/// A word is treated as an abbreviation of another word if the code of at least this number of chunks
+/// contains this pair.
 const MIN_CHUNKS_OF_ABBREVIATION: i64 = 2;
-/// Two words are used together if at least this number of chunks has both words in its name.
+/// Two words are treated as used together only if the symbol names of at least this number of chunks contain
+/// both words.
 const MIN_CHUNKS: i64 = 3;
 /// Two words are used together only if they form at least this share, in thousandths, of all pairs that
 /// contain either word.
 const MIN_SHARE: i64 = 100;
 
-/// The pairs of words in the name of a chunk's symbol, each in both orders. The names of tests are sentences
-/// about other code, so they are not counted.
+/// The pairs of words in the name of a chunk's symbol, each in both orders. The names of tests are not
+/// counted, because they are sentences about other code.
 pub(crate) fn word_pairs(chunk: &ChunkRecord) -> Vec<WordPair> {
     let name = match &chunk.symbol {
         Some(symbol) if !chunk.is_test => symbol.rsplit('.').next().unwrap_or(symbol),
@@ -58,8 +60,8 @@ impl<'a, Table: Borrow<TermCounts>> LearnedWords<'a, Table> {
         Self(tables)
     }
 
-    /// The words that the names use most often together with this word, at most [`MAX_LEARNED`]. For a plural
-    /// that no name contains, the words of its singular are returned.
+    /// The words that names in scope use most often together with this word; at most [`MAX_LEARNED`] words.
+    /// If no name contains a plural, the words for its singular are returned.
     pub fn of(&self, word: &str) -> Vec<String> {
         let found = self.of_exactly(word);
         match word.strip_suffix('s') {
@@ -69,7 +71,7 @@ impl<'a, Table: Borrow<TermCounts>> LearnedWords<'a, Table> {
     }
 
     /// The abbreviations of this word, and the words that it abbreviates, according to the code in scope. The
-    /// most frequent come first; at most [`MAX_LEARNED`].
+    /// most frequent words come first; at most [`MAX_LEARNED`] words are returned.
     pub fn abbreviations_of(&self, word: &str) -> Vec<String> {
         let mut found = self.counts_of(word, true);
         found.retain(|_, count| *count >= MIN_CHUNKS_OF_ABBREVIATION);
@@ -93,8 +95,9 @@ impl<'a, Table: Borrow<TermCounts>> LearnedWords<'a, Table> {
         self.counts_of(word, false).into_values().sum()
     }
 
-    /// The words that are counted with this word: its abbreviations and the words that it abbreviates, or all
-    /// other words.
+    /// The counts of the words that form pairs with this word. If `are_abbreviations` is true, only its
+    /// abbreviations and the words that it abbreviates are included; otherwise, only the words that names use
+    /// together with it.
     fn counts_of(&self, word: &str, are_abbreviations: bool) -> BTreeMap<&'a str, i64> {
         let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
         for (pair, count) in self.pairs_of(word) {
@@ -150,7 +153,7 @@ mod tests {
     #[test]
     fn frequent_pairs_are_learned() {
         let tables = [table(&[("zorbl_ledger", 4), ("zorbl_rows", 3), ("zorbl_quorum", 2), ("rows_of_page", 60)])];
-        // "quorum" occurs in too few names, and "rows" mostly occurs with another word.
+        // "quorum" occurs in too few names, and "rows" mostly occurs with a different word.
         assert_eq!(learned(&tables, "zorbl"), ["ledger"]);
         assert_eq!(learned(&tables, "zorbls"), ["ledger"]);
         assert_eq!(learned(&tables, "quorum"), [] as [&str; 0]);
@@ -169,7 +172,7 @@ mod tests {
         let abbreviations = |word: &str| LearnedWords::new(std::slice::from_ref(&table)).abbreviations_of(word);
         assert_eq!(abbreviations("bp"), ["blueprint"]);
         assert_eq!(abbreviations("blueprint"), ["bp"]);
-        // One chunk is not enough, and words that are used together are no abbreviations.
+        // One chunk is not enough, and words that are used together are not abbreviations.
         assert_eq!((abbreviations("tz"), abbreviations("rows")), (vec![], vec![]));
         assert_eq!(learned(std::slice::from_ref(&table), "bp"), [] as [&str; 0]);
     }

@@ -11,8 +11,8 @@ const NAVIGATION_PERCENT: u16 = 150;
 const LOW_PERCENT: u16 = 30;
 const ORDINARY_PERCENT: u16 = 100;
 
-/// The records of all chunks of a file, in order of position. Without `text`, the texts of the records are
-/// empty and `has_secrets` is false. The keys and digests are the same in both cases.
+/// The records of all chunks of a file, in order of position. If `text` is `None`, the texts of the records
+/// are empty and `has_secrets` is false. The keys and digests are the same with and without a text.
 pub fn chunk_records(placement: Placement<'_>, facts: &FileFacts, text: Option<&str>) -> Vec<ChunkRecord> {
     let shared = SharedFields::new(placement);
     let line_starts = text.map(line_starts).unwrap_or_default();

@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 
 use crate::placement::Placement;
 
-/// The keys of the chunks, in the order of `facts.chunks`. Chunks with equal content are numbered in this
-/// order.
+/// The keys of the chunks, in the order of `facts.chunks`. Chunks with equal content are numbered in the same
+/// order, so that their keys differ.
 pub(crate) fn chunk_keys(placement: Placement<'_>, facts: &FileFacts) -> Vec<ChunkKey> {
     let mut seen: FxHashMap<ContentHash, u32> = FxHashMap::default();
     let key = |content: ContentHash| {

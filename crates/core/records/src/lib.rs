@@ -1,7 +1,8 @@
-//! Combines the facts of a blob with a path. The results are the records that are stored.
+//! Combines the facts of a blob with a path to form the records that are stored.
 //!
-//! Facts do not depend on a path, so that equal blobs share them. This crate adds the path and everything
-//! that is derived from the path: the module path, whether the file is test code, the weight, and the tags.
+//! Facts do not depend on a path, so equal blobs at different paths share the same facts. This crate adds the
+//! path and everything that is derived from the path: the module path, whether the file is test code, the
+//! weight, and the tags.
 
 mod chunks;
 mod count;

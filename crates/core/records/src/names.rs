@@ -36,8 +36,8 @@ pub fn symbol_names(placement: Placement<'_>, facts: &FileFacts) -> Vec<SymbolEn
 }
 
 /// For each line, the index of the smallest chunk that contains the line. Element 0 is unused. Among chunks
-/// of equal size, a chunk with lines of the file is preferred to a synthetic chunk. If there is still a
-/// choice, the first chunk is used.
+/// of equal size, a chunk that consists of lines of the file is preferred to a synthetic chunk. Any remaining
+/// tie is broken in favour of the first chunk.
 fn smallest_chunks(chunks: &[ChunkFacts], num_lines: u32) -> Vec<Option<usize>> {
     let mut chunk_of_line = vec![None; num_lines as usize + 1];
     let mut largest_first: Vec<(usize, &ChunkFacts)> = chunks.iter().enumerate().collect();
@@ -46,7 +46,7 @@ fn smallest_chunks(chunks: &[ChunkFacts], num_lines: u32) -> Vec<Option<usize>> 
         (Reverse(size), chunk.synthetic_text.is_none(), Reverse(*index))
     });
     for (index, chunk) in largest_first {
-        // The chunks are sorted from large to small, so a smaller chunk replaces a larger one.
+        // The chunks are sorted from large to small, so a smaller chunk overwrites a larger one.
         for line in chunk.span.start..=chunk.span.end.min(num_lines) {
             chunk_of_line[line as usize] = Some(index);
         }

@@ -1,8 +1,8 @@
-//! The path at which facts are converted to records.
+//! The path with which facts are combined to form records.
 
 use cairn_domain::{ManifestEntry, RepositoryId};
 
-/// An entry of a manifest, with its repository. The path of the entry is part of the records.
+/// An entry of a manifest, with its repository. The path of the entry becomes part of the records.
 #[derive(Clone, Copy, Debug)]
 pub struct Placement<'a> {
     pub repository: RepositoryId,

@@ -9,11 +9,11 @@ use crate::markup::{begins_element, element, next_element, with_attributes};
 use crate::name::name_end;
 use crate::{delimited, prose};
 
-/// Maximum distance between a name and its value, and maximum length of the value, in bytes.
+/// Maximum number of bytes that are read after a name to find its value and the end of the value.
 pub(crate) const REACH: usize = 1024;
 
-/// The value after a name. `word_end` is the end of the keyword in the name. The function is fast if no value
-/// follows, because most keywords in a text are ordinary words.
+/// The value after a name. `word_end` is the end of the keyword in the name. The function must be fast if no
+/// value follows, because most keywords in a text are ordinary words.
 pub(crate) fn assigned(text: &[u8], word_end: usize) -> Option<(Style, Range<usize>)> {
     let name_end = name_end(text, word_end);
     let end = text.len().min(name_end + REACH);
@@ -190,7 +190,7 @@ fn after_type(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.literal(Style::Literal).or_else(|| wrapped(cursor))
 }
 
-/// Reads the value for `- name: DB_PASSWORD` if the next line is `value: …`.
+/// Reads the value in `value: …` on the line after `- name: DB_PASSWORD`.
 fn next_line_value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.skip_lines();
     if cursor.at_word(b"value") { cursor.after_value_word() } else { None }
@@ -203,7 +203,7 @@ fn named_value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     if cursor.at_word(b"value:") { cursor.after_value_word() } else { None }
 }
 
-/// Reads the value of a sentence such as `` `password` is `x` ``.
+/// Reads the value in a sentence such as `` `password` is `x` ``.
 fn after_verb(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let verb = cursor.bare()?;
     if !matches!(&cursor.text[verb], b"is" | b"was") {

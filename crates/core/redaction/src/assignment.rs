@@ -10,11 +10,11 @@ use crate::judge::{self, Style};
 use crate::name::{Name, Naming};
 use crate::{beside, context, data, linked};
 
-/// Maximum number of string literals that are joined to one value.
+/// Maximum number of string literals that are joined to form one value.
 const MOST_PARTS: usize = 32;
 
-/// The value that is assigned to the name that contains the keyword, if the value is a secret. The result is
-/// one range, or several ranges of joined string literals.
+/// The value that is assigned to the name that contains the keyword, if the value is a secret. The result has
+/// one range, or one range for each of several joined string literals.
 pub(crate) fn secret(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<Vec<Range<usize>>> {
     if let Some(value) = linked::framed(text, &hit, naming) {
         return Some(vec![value]);
@@ -32,7 +32,7 @@ pub(crate) fn secret(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<V
     }
 }
 
-/// Whether the known parts cover the whole value. Closing punctuation at the end of the value is ignored.
+/// Whether the `known` ranges cover the whole value. Closing punctuation at the end of the value is ignored.
 fn is_covered(text: &[u8], value: &Range<usize>, known: &[Range<usize>]) -> bool {
     let Some((first, last)) = known.first().zip(known.last()) else { return false };
     first.start <= value.start
@@ -63,8 +63,8 @@ fn delimited(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<Vec<Range
     is_secret(&text[value.clone()]).then(|| vec![value])
 }
 
-/// The value and the parts that are joined to it: `"…" + "…"`, string literals on separate lines, and lines
-/// that a backslash continues.
+/// The ranges of the value and of the parts that are joined to it: `"…" + "…"`, string literals on separate
+/// lines, and lines that a backslash continues.
 fn joined_parts(text: &[u8], value: Range<usize>) -> Vec<Range<usize>> {
     let end = text.len().min(value.end + REACH);
     let mut cursor = Cursor { text: &text[..end], at: value.end };
@@ -94,7 +94,7 @@ fn next_part(cursor: &mut Cursor<'_>) -> Option<Range<usize>> {
     (cursor.at > start).then(|| cursor.literal(Style::Literal)).flatten().map(|(_, part)| part)
 }
 
-/// Whether `pass` is a verb or a noun with another meaning, as in `should_pass("…")` or `pass "…" to`.
+/// Whether `pass` is a verb or a noun with a different meaning, as in `should_pass("…")` or `pass "…" to`.
 fn is_verb(name: &[u8]) -> bool {
     if name.contains(&b'_') && !name.iter().any(u8::is_ascii_lowercase) {
         return false;

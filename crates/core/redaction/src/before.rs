@@ -13,7 +13,7 @@ pub(crate) const REACH: usize = 240;
 pub(crate) struct Before {
     /// The quote that is still open before the name, and whether a backslash precedes the quote.
     pub(crate) quote: Option<(u8, bool)>,
-    /// The quote after a backslash that is open inside `quote`.
+    /// The escaped quote that is still open inside `quote`.
     pub(crate) inner_quote: Option<u8>,
     /// The brackets that are still open before the name.
     opens: Vec<u8>,
@@ -21,7 +21,8 @@ pub(crate) struct Before {
     separator: Option<u8>,
     /// Whether only indentation, `export`, and characters that begin comments or list items precede the name.
     pub(crate) is_start: bool,
-    /// Whether the line ends with a word after which a name and its value are separated only by blanks.
+    /// Whether the part before the name ends with a word such as a command, after which a name and its value
+    /// may be separated only by blanks.
     pub(crate) is_command: bool,
 }
 
@@ -72,7 +73,7 @@ impl Before {
         !self.opens.is_empty()
     }
 
-    /// Whether the value is one of several mount options: `username=u,password=…,uid=1`.
+    /// Whether the name and its value are one of several mount options: `username=u,password=…,uid=1`.
     pub(crate) fn is_option(&self) -> bool {
         self.separator == Some(b',')
     }
@@ -85,7 +86,8 @@ pub(crate) fn line_before(text: &[u8], start: usize) -> &[u8] {
     &text[line..start]
 }
 
-/// The character that separates pairs: `;` in a connection string, `&` in a query, `,` in mount options.
+/// The character that separates the pairs on the line: `;` in a connection string, `&` in a query, `,` in
+/// mount options.
 fn separator_of(line: &[u8]) -> Option<u8> {
     let last = *line.iter().rev().find(|byte| **byte != b' ')?;
     let has_pair = line.contains(&b'=');
@@ -97,7 +99,7 @@ fn separator_of(line: &[u8]) -> Option<u8> {
     }
 }
 
-/// Whether the line ends with mount options, such as `name=value,`, and not with code.
+/// Whether the part before the name ends with mount options, such as `name=value,`, and not with code.
 fn is_options(line: &[u8]) -> bool {
     let word = line.rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.,=/:\\@".contains(byte);
@@ -127,8 +129,8 @@ pub(crate) fn ends_line(text: &[u8], end: usize) -> bool {
         || [b"#".as_slice(), b"//", b"--", b"*/", b";"].iter().any(|sign| rest.starts_with(sign))
 }
 
-/// The value from `start` to the first character that ends it. This character depends on the text before the
-/// name.
+/// The value from `start` to the first character that ends it. The characters that end the value depend on
+/// the text before the name.
 pub(crate) fn run(text: &[u8], start: usize, before: &Before) -> Option<Range<usize>> {
     let rest = &text[start..text.len().min(start + LONGEST + 1)];
     let mut length = rest.len();
@@ -203,7 +205,7 @@ fn without_closers(value: &[u8], before: &Before) -> usize {
     length
 }
 
-/// The first position, starting at `from`, that does not contain a blank. At most 24 bytes are read.
+/// The first position at or after `from` at which there is no blank. At most 24 blanks are skipped.
 pub(crate) fn skip_blanks(text: &[u8], from: usize) -> usize {
     from + text[from.min(text.len())..].iter().take(24).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }

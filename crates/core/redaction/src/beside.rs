@@ -8,10 +8,10 @@ use crate::cursor::Cursor;
 use crate::judge::{self, Style};
 use crate::name::{Name, Naming, name_end};
 
-/// Keys whose value is a name.
+/// Keys whose value is the name of another value.
 const NAME_KEYS: [&[u8]; 6] = [b"name", b"key", b"type", b"id", b"variable", b"parameterkey"];
 
-/// Keys whose value belongs to the name in the same object.
+/// Keys whose value has the name that the same object contains.
 const VALUE_KEYS: [&[u8]; 2] = [b"value", b"parametervalue"];
 
 /// Maximum distance between the name and the start of its value, in bytes.
@@ -45,7 +45,7 @@ fn key_start(text: &[u8], start: usize) -> Option<usize> {
     is_key.then_some(start - line.len() + key)
 }
 
-/// The value whose key precedes the key of the name.
+/// The value, if its key precedes the key of the name.
 fn before(text: &[u8], key: usize) -> Option<(Style, Range<usize>)> {
     let floor = key.saturating_sub(REACH);
     let at = VALUE_KEYS.iter().filter_map(|word| last_key(&text[floor..key], word)).max()?;
@@ -53,7 +53,7 @@ fn before(text: &[u8], key: usize) -> Option<(Style, Range<usize>)> {
     are_pairs(text.get(value.end..key)?).then_some((style, value))
 }
 
-/// The value whose key follows the name.
+/// The value, if its key follows the name.
 fn after(text: &[u8], end: usize) -> Option<(Style, Range<usize>)> {
     let rest = &text[end..text.len().min(end + REACH / 2)];
     let at = VALUE_KEYS.iter().filter_map(|word| first_key(rest, word)).min()?;
@@ -95,7 +95,7 @@ fn value_of(text: &[u8], key: usize, end: usize) -> Option<(Style, Range<usize>)
     (length > 0).then(|| (Style::Line, cursor.at..cursor.at + length))
 }
 
-/// Whether the text between the two pairs contains only simple pairs.
+/// Whether the text between the two pairs may consist of simple pairs, according to its characters.
 fn are_pairs(between: &[u8]) -> bool {
     between.iter().all(|byte| byte.is_ascii_alphanumeric() || b" \t\r\n\"'\\,:=_-.".contains(byte))
 }

@@ -33,8 +33,8 @@ pub(crate) static CREDENTIAL_CALLS: &[&str] = &[
     ".open \"",
 ];
 
-/// Calls that write a text into a field or compare it. Another part of the same line contains the name of the
-/// field.
+/// Calls that write a text into a field or compare it. The name of the field is in a different part of the
+/// same line.
 const FIELD_CALLS: [&[u8]; 15] = [
     b"sendKeys(",
     b"SendKeys(",
@@ -82,14 +82,14 @@ pub(crate) fn fields(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec
     if let Some(start) = call_on(text, &line) {
         found.extend(literals(text, start, budget).into_iter().map(|(_, value)| value));
     }
-    // A literal that contains the name of the field is not the text of the field.
+    // A literal that contains the name of the field is not the text that is written into the field.
     found.retain(|value| {
         (value.start >= name || value.end <= hit.start) && value.end <= line.end && is_argument(&text[value.clone()])
     });
     found
 }
 
-/// The end of `passw`, `pwd` or `passphrase`, if it begins at `at`.
+/// The end of the word `passw`, `pwd` or `passphrase`, if one of them begins at `at`.
 fn password_word(text: &[u8], at: usize) -> Option<usize> {
     let rest = &text[at..];
     let is_word = |word: &[u8]| rest.len() >= word.len() && rest[..word.len()].eq_ignore_ascii_case(word);
@@ -150,7 +150,7 @@ fn is_argument(value: &[u8]) -> bool {
     is_strong_choice(value) || (Shape::of(value).digits > 0 && judge::is_made_up(value))
 }
 
-/// The string literals among the arguments, each with the index of its argument.
+/// The arguments that are string literals, each with its index.
 fn literals(text: &[u8], start: usize, budget: &mut usize) -> Vec<(usize, Range<usize>)> {
     let end = text.len().min(start + REACH);
     let mut found = Vec::new();

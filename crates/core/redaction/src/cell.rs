@@ -9,7 +9,7 @@ use crate::shape;
 /// Maximum length of a name in a cell, in bytes.
 pub(crate) const LONGEST_NAME: usize = 40;
 
-/// Words that name secrets, each with its family of names.
+/// Words that name secrets, each with the family of names to which it belongs.
 const NAMING: [(&[u8], Naming); 7] = [
     (b"pass", Naming::Password),
     (b"pwd", Naming::Password),
@@ -20,7 +20,7 @@ const NAMING: [(&[u8], Naming); 7] = [
     (b"key", Naming::Key),
 ];
 
-/// The kind of value that the name of a column or row indicates.
+/// The family of a name, and the kind of value that the name of a column or row indicates.
 pub(crate) type Promised = (Naming, Promise);
 
 /// The kind of value that the name in a cell indicates. `None` if the cell contains other text.
@@ -35,7 +35,7 @@ pub(crate) fn promised(name: &[u8]) -> Option<Promised> {
     })
 }
 
-/// The value of a cell, if it is a value of the kind that the name indicates.
+/// The value of a cell, if it is a secret of the kind that the name of its column or row indicates.
 pub(crate) fn secret_cell(text: &[u8], cell: &Range<usize>, promised: Promised) -> Option<Range<usize>> {
     let plain = trimmed(text, cell, b" \t\r");
     let value = trimmed(text, &plain, b"*`\"'\\");

@@ -10,7 +10,7 @@ pub(crate) enum Cut {
     Pipes,
     /// Cells are separated by `,`, `;` or a tab, without blanks around the separator.
     Separator(u8),
-    /// Columns of text are separated by blanks. A row may begin with its number.
+    /// Columns of text are separated by blanks. A row may begin with a row number.
     Blanks,
 }
 
@@ -43,7 +43,7 @@ impl Cut {
         (named && (numbered || is_table)).then_some(Self::Blanks)
     }
 
-    /// Maximum number of additional cells that a row may have compared with the head.
+    /// Maximum number of cells that a row may have in addition to the number of cells of the head.
     pub(crate) fn most_shift(self) -> usize {
         usize::from(self == Self::Blanks)
     }
@@ -80,7 +80,7 @@ fn words(text: &[u8], line: &Range<usize>) -> Vec<Range<usize>> {
     cells
 }
 
-/// Whether the line consists of the dashes between the head of a table and its rows.
+/// Whether the line is the line of dashes between the head of a table and its rows.
 fn is_ruler(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     line.windows(2).any(|pair| pair == b"--" || pair == b"==" || pair == b":-" || pair == b"-:")
@@ -95,8 +95,9 @@ fn is_plain_name(cell: &[u8]) -> bool {
         && cell.last() != Some(&b' ')
 }
 
-/// Whether each word names a secret or a usual column of a table of accounts. Without a line of dashes below
-/// the head, only such a line is a table head, because a sentence also contains other words.
+/// Whether each word names a secret or a column that is usual in a table of accounts. If no line of dashes
+/// follows, a line is a table head only if it consists of such words, because a sentence also contains other
+/// words.
 fn are_columns(text: &[u8], heads: &[Range<usize>]) -> bool {
     #[rustfmt::skip]
     const COLUMNS: [&str; 34] = [

@@ -63,7 +63,7 @@ pub(crate) static COMMANDS: &[&str] = &[
     "rootpw",
 ];
 
-/// Options and settings. The word after each of them is a password.
+/// Options and settings that are followed by a password.
 const FIRST: [&[u8]; 5] = [b"requirepass", b"masterauth", b"storepass", b"keypass", b"rootpw"];
 
 /// The position of the password in the command line.
@@ -74,7 +74,7 @@ enum Position {
     Argument(&'static str),
     /// The word after this option. The option and the password are always separate words.
     Next(&'static str),
-    /// The rest of the word that contains the option. The next word has another meaning.
+    /// The rest of the word that contains the option. The next word has a different meaning.
     Joined(&'static str),
     /// The part after this character in the argument of the option: `-u user:VALUE`.
     Pair(&'static str, u8),
@@ -115,8 +115,8 @@ pub(crate) struct LastCommand {
     end: usize,
 }
 
-/// The passwords in the command line whose command is at `hit`. If the same name occurs again inside the last
-/// command line, that occurrence is an argument and is not read as a command.
+/// The passwords in the command line whose command is at `hit`. If the command line that was read last
+/// contains the same name again, this occurrence is an argument and is not read as a command.
 pub(crate) fn passwords(
     text: &[u8],
     hit: &Range<usize>,
@@ -126,7 +126,7 @@ pub(crate) fn passwords(
     let command = text[hit.clone()].to_ascii_lowercase();
     let Some(end) = command_end(text, hit, &command) else { return Vec::new() };
     let is_read = hit.start < last.end && last.name == command;
-    // Programs also use the name `masterAuth`.
+    // Only the lower-case spelling is the setting, because programs also use the name `masterAuth`.
     if *budget == 0 || is_read || (command == b"masterauth" && text[hit.clone()] != *b"masterauth") {
         return Vec::new();
     }
@@ -155,7 +155,8 @@ fn words_of(text: &[u8], hit: &Range<usize>, command: &[u8], end: usize, budget:
     if matches!(text.get(end), Some(b'"' | b'\'')) {
         return list_words(text, end, budget);
     }
-    // `-P` of `zip` and `-passin` are words of the command line, so they are included.
+    // `-P` in `zip -P` and `-passin` are options and belong to the words of the command line, so they are
+    // included.
     let from = match command {
         b"zip -p" => hit.start + b"zip".len(),
         b"-passin" | b"-passout" => hit.start,
@@ -164,7 +165,7 @@ fn words_of(text: &[u8], hit: &Range<usize>, command: &[u8], end: usize, budget:
     Words::of_command(text, hit.start, from, budget).collect()
 }
 
-/// The end of the name of a command, including endings such as `dump` and `.exe`.
+/// The end of the name of a command, including suffixes such as `dump` and `.exe`.
 fn command_end(text: &[u8], hit: &Range<usize>, command: &[u8]) -> Option<usize> {
     let is_keytool = matches!(command, b"storepass" | b"keypass");
     let is_option = is_keytool || command.starts_with(b"-");
@@ -195,7 +196,7 @@ fn command_end(text: &[u8], hit: &Range<usize>, command: &[u8]) -> Option<usize>
     let is_end = match &text[end..text.len().min(end + 2)] {
         [b' ' | b'\t', ..] => true,
         [b'=', ..] => is_option,
-        // The name is an element of an argument list.
+        // The name is an element of an argument list, such as `["mysql", …]`.
         [b'"' | b'\'', b','] => hit.start > 0 && text[hit.start - 1] == text[end],
         _ => false,
     };
@@ -256,7 +257,7 @@ fn at_position(
     }
 }
 
-/// The password in `-u user -p VALUE`, for a command that is not in the table.
+/// The password in `-u user -p VALUE` or `-u user -pVALUE`, for a command that is not in the table.
 pub(crate) fn options(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Option<Range<usize>> {
     let before = line_before(text, hit.start);
     // In `mysql -u user -p`, the next word is the name of a database.
@@ -276,7 +277,7 @@ pub(crate) fn options(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Op
     (!is_option(bytes) && is_strong_choice(bytes)).then_some(value)
 }
 
-/// The part of the pair after the user and the character `sign`.
+/// The part of a pair, such as `user:VALUE`, after the user and the character `sign`.
 pub(crate) fn after_user(text: &[u8], pair: Range<usize>, sign: u8) -> Option<Range<usize>> {
     let is_user = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.@-\\+/${}".contains(byte);
     let bytes = &text[pair.clone()];
@@ -330,8 +331,8 @@ fn rabbitmqctl(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     place.and_then(|at| words.get(at)).map(|word| word.value.clone()).into_iter().collect()
 }
 
-/// The password in `sqlplus user/VALUE@host`. Without a host, the value is accepted only if it cannot be part
-/// of a program.
+/// The password in `sqlplus user/VALUE@host`. If there is no `@host`, the value is accepted only if it cannot
+/// be part of a program.
 fn oracle(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for word in words {
@@ -352,7 +353,8 @@ fn after_equals(text: &[u8], word: Range<usize>) -> Range<usize> {
     if text[word.clone()].starts_with(b"userid=") { word.start + b"userid=".len()..word.end } else { word }
 }
 
-/// Whether a person may have chosen the value as a password, or the value cannot be part of a program.
+/// Whether the value looks like a password in plain text, or a person may have chosen the value and it is not
+/// an expression.
 pub(crate) fn is_password(value: &[u8]) -> bool {
     data::is_written(value, Naming::Password, Promise::Password, true)
         || (judge::is_chosen(value) && !judge::is_code(value))

@@ -7,8 +7,8 @@ use std::ops::Range;
 use crate::judge::Style;
 use crate::prose::is_stated;
 
-/// The style of an unquoted value. The value may fill its line, as in YAML, or be part of a connection
-/// string.
+/// The style of an unquoted value, according to its context. The value may fill its line, as in YAML, or be
+/// part of a connection string.
 pub(crate) fn bare_style(text: &[u8], name: &Range<usize>, value: &Range<usize>, style: Style) -> Style {
     if is_in_connection_string(text, name, value) {
         return Style::Connection;
@@ -54,7 +54,7 @@ fn is_set(text: &[u8], start: usize, end: usize) -> bool {
     text[..start].ends_with(b"set(") && text.get(end) == Some(&b')')
 }
 
-/// Whether the name follows `login user` on the same line or on the line above, as in `.netrc`.
+/// Whether `login user` precedes the name on the same line or is on the line above, as in `.netrc`.
 pub(crate) fn is_netrc(text: &[u8], start: usize) -> bool {
     let line = line_before(text, start);
     let mut words = line.rsplit(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
@@ -80,8 +80,7 @@ fn line_before(text: &[u8], at: usize) -> &[u8] {
     &text[line..at]
 }
 
-/// Whether the name and the value are in a comment or in a log line. A value in such a line is not an
-/// expression.
+/// Whether the name and the value are in a comment or in a log line. If so, the value is not an expression.
 fn is_noted(text: &[u8], start: usize, end: usize) -> bool {
     let before = line_before(text, start);
     let trimmed = before.trim_ascii_start();
@@ -124,7 +123,8 @@ fn is_pair_of_data(text: &[u8], start: usize, between: &[u8], end: usize) -> boo
     between == b": " && joined && has_pair && ends && !before.iter().any(|byte| matches!(byte, b'(' | b'=' | b';'))
 }
 
-/// Whether the nearest line above that is not a setting is the head of a section, as in INI files.
+/// Whether the settings around the name are in a section, as in INI files: the nearest line above that is not
+/// a setting is a section header.
 fn is_in_section(text: &[u8], start: usize) -> bool {
     let floor = start.saturating_sub(1000);
     let before = &text[floor..start];

@@ -1,10 +1,10 @@
-//! Inserts secrets into whole files of many kinds, and checks that exactly the secrets are redacted.
+//! Inserts secrets into whole files of many kinds, and checks that all secrets are redacted and nothing else.
 
 use crate::rule_tests::CASES;
 use crate::synthesis::{Dice, Fill, fill};
 use crate::{Redactor, SecretsIgnore};
 
-/// Templates of texts with a token that is recognised without a name. `§` is replaced by the token.
+/// Templates of texts around a token that is recognised without a name. `§` is replaced by the token.
 const PLACES: [&str; 15] = [
     "x = \"§\"\n",
     "    call('§', 7);\n",
@@ -23,7 +23,8 @@ const PLACES: [&str; 15] = [
     "VALUE=§\n",
 ];
 
-/// Files with secrets that only their names identify. `«kind»` is replaced by a value of this kind.
+/// Files with secrets that are identified only by their names. `«kind»` is replaced by a value of the kind
+/// `kind`.
 const FILES: [&str; 20] = [
     "import os\n\nDB_PASSWORD = '«pw»'\nAPI_KEY = \"«an32»\"  # production\nclient = Client(password=\"«pw»\", token='«hex40»')\n",
     "# settings.py\nSECRET_KEY = 'k1-«an50»'\nDATABASES = {'default': {'USER': 'app', 'PASSWORD': '«pw»', 'HOST': 'db'}}\n",

@@ -31,8 +31,8 @@ impl Cursor<'_> {
         self.at - start
     }
 
-    /// Skips spaces and at most one line break if a quote follows, because a long literal often begins on its
-    /// own line.
+    /// Skips spaces, and one line break if a quote follows, because a long literal often begins on a separate
+    /// line.
     pub(crate) fn skip_blanks(&mut self) {
         self.skip_spaces();
         let start = self.at;
@@ -42,7 +42,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Skips white space, including its escapes in the strings of JSON and of programs.
+    /// Skips white space, including escapes for white space (`\n`) inside a string of JSON or of a program.
     pub(crate) fn skip_lines(&mut self) {
         loop {
             match self.text.get(self.at..).unwrap_or_default() {
@@ -59,7 +59,7 @@ impl Cursor<'_> {
         matches!(rest, [] | [b'\r' | b'\n', ..] | [b'\\', b'n' | b'r', ..])
     }
 
-    /// Skips `**`, `*` or `__` of Markdown that ends the emphasis of a name, with or without a colon.
+    /// Skips the `**`, `*` or `__` that ends the Markdown emphasis of a name, before or after a colon.
     pub(crate) fn skip_emphasis(&mut self) {
         if self.at_word(b"**") || self.at_word(b"__:") || self.at_word(b"__ ") {
             self.at += 2;
@@ -113,7 +113,7 @@ impl Cursor<'_> {
         }
         let length = closing(rest, &quote)?;
         self.at = first + length;
-        // The literal contains code in a document inside a program: `` `\"name\"` ``.
+        // The literal is a code span with a quoted text, in a document inside a program: `` `\"name\"` ``.
         if quote.sign == b'`' && length > 4 && rest.starts_with(b"\\\"") && rest[..length].ends_with(b"\\\"") {
             return Some((style, first + 2..first + length - 2));
         }
@@ -139,7 +139,7 @@ impl Cursor<'_> {
         if matches!(self.peek(), b':' | b'=') { None } else { Some(found) }
     }
 
-    /// Reads the value in `value="…"`. Such a `value` is an attribute or a key next to `name="password"`.
+    /// Reads the value in `value="…"`. Here, `value` is an attribute or a key next to `name="password"`.
     pub(crate) fn after_value_word(&mut self) -> Option<(Style, Range<usize>)> {
         self.at += b"value".len();
         self.skip_quote();
@@ -152,7 +152,7 @@ impl Cursor<'_> {
         self.literal(Style::Literal).or_else(|| self.bare().map(|span| (Style::Line, span)))
     }
 
-    /// Reads a sequence without blanks, quotes and backslashes. The sequence ends at a character that ends an
+    /// Reads an unquoted sequence. It ends before a blank, a quote, a backslash, or a character that ends an
     /// argument or a pair.
     pub(crate) fn bare(&mut self) -> Option<Range<usize>> {
         let start = self.at;
@@ -178,8 +178,8 @@ struct Quote {
     length: usize,
 }
 
-/// The length of quotes that are part of a literal: doubled quotes as in SQL and YAML, or `'\''` of a shell.
-/// The length is 0 if the first quote closes the literal.
+/// The length of quotes at the start of `rest` that are part of a literal: doubled quotes as in SQL and YAML,
+/// or `'\''` as in a shell. The length is 0 if the first quote closes the literal.
 fn inner_quotes(rest: &[u8], quote: &Quote) -> usize {
     if quote.slashes > 0 {
         return 0;
@@ -197,8 +197,8 @@ fn inner_quotes(rest: &[u8], quote: &Quote) -> usize {
     }
 }
 
-/// The length of the literal up to its closing quote. The closing quote is the same character with the same
-/// number of backslashes, on the same line.
+/// The length of the literal up to its closing quote. The closing quote must be the same character after the
+/// same number of backslashes, and on the same line.
 fn closing(rest: &[u8], quote: &Quote) -> Option<usize> {
     let mut slashes = 0;
     let mut inner_until = 0;

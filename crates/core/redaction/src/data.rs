@@ -1,9 +1,9 @@
 //! Finds unquoted values in data: `password: k3(x9}Q$z` in settings, comments, headers, commands and
 //! connection strings.
 //!
-//! Other modules end a value at the first character that ends an expression in some language. This module
-//! reads a value with all its special characters, up to a blank, a quote or a separator. This module accepts
-//! the value only if the value cannot be part of a program.
+//! In other modules, a value ends at the first character that ends an expression in some language. This
+//! module reads a value with all its special characters, up to a blank, a quote or a separator, and accepts
+//! it only if it cannot be part of a program.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use crate::name::{Name, Naming, Promise, name_end};
 use crate::shape::{self, Shape};
 use crate::{delimited, entropy, expression, list, marker, phrase, prose};
 
-/// Maximum length of a value if quotes surround the whole pair, in bytes.
+/// Maximum length of a value, in bytes, if quotes surround the whole pair of name and value.
 const LONGEST_PAIR: usize = 80;
 
 /// The unquoted values that are assigned to the name around a keyword, if they are secrets.
@@ -58,7 +58,8 @@ pub(crate) fn secrets(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Ra
     found
 }
 
-/// The value after an operator, a verb or blanks, and whether only a value can follow the name.
+/// The value after an operator, a verb or blanks, and whether the text before it shows that only a value can
+/// follow.
 fn single(text: &[u8], name: &Name, separator: Separator, start: usize) -> Option<(Range<usize>, bool)> {
     let before = Before::of(text, name.span.start);
     let is_netrc = separator == Separator::Blank && is_netrc(text, name.span.start);
@@ -83,7 +84,7 @@ fn single(text: &[u8], name: &Name, separator: Separator, start: usize) -> Optio
     }
 }
 
-/// Whether the line before the name consists of a directive of a server and a blank: `proxy_set_header `.
+/// Whether the part of the line before the name is a directive of a server and a blank: `proxy_set_header `.
 fn is_directive(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
     let word = line.strip_suffix(b" ").unwrap_or_default().trim_ascii_end();
@@ -95,7 +96,7 @@ fn is_switch(line: &[u8]) -> bool {
     matches!(line, [.., b' ', b'/'])
 }
 
-/// The value up to the quote that closes the whole pair: `'password=…'`.
+/// The value before the quote that closes the whole pair: `'password=…'`.
 fn quoted_pair(text: &[u8], name: &Name, before: &Before, start: usize) -> Option<Range<usize>> {
     let (quote, false) = before.quote? else { return None };
     let open = name.span.start.checked_sub(1)?;
@@ -145,8 +146,8 @@ fn separated(text: &[u8], word_end: usize) -> Option<(Separator, usize)> {
     }
 }
 
-/// The operator or word between the name, which ends at `end`, and the value. Returns the position after the
-/// separator.
+/// The kind of separator (an operator or a word) between the name and the value, and the position after the
+/// separator. The name ends at `end`.
 fn sign(text: &[u8], end: usize, at: usize, is_plain: bool) -> Option<(Separator, usize)> {
     let has_blanks = at > end;
     let (separator, length) = match &text[at.min(text.len())..text.len().min(at + 8)] {
@@ -225,7 +226,7 @@ fn skip_properties(text: &[u8], from: usize) -> usize {
     at
 }
 
-/// The value for `name: DB_PASSWORD` if the next line is `value: …`.
+/// The start of the value in `value: …` on the line after `name: DB_PASSWORD`.
 fn named_value(text: &[u8], end: usize) -> Option<usize> {
     let rest = &text[end.min(text.len())..];
     let rest = rest.strip_prefix(b"\r").unwrap_or(rest).strip_prefix(b"\n")?;
@@ -267,7 +268,7 @@ pub(crate) fn translated(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>
     (is_written(bytes, Naming::Password, Promise::Password, is_line) || is_strong_choice(bytes)).then_some(value)
 }
 
-/// Whether the value is a password that a person may have chosen, with a digit or a special character.
+/// Whether a person may have chosen the value as a password, and it contains a digit or a special character.
 pub(crate) fn is_strong_choice(value: &[u8]) -> bool {
     judge::is_chosen(value) && !judge::is_code(value) && judge::is_more_than_a_word(value)
 }

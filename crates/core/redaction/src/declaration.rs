@@ -49,8 +49,7 @@ pub(crate) fn after_array(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize
 
 /// Reads the string literal in `Some("…")`, `String::from("…")`, `new Secret("…")` or `["…"`.
 pub(crate) fn wrapped(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
-    /// Functions that convert their argument. Such functions do not use the argument as the name of another
-    /// value.
+    /// Functions that convert their argument. Their argument is the value itself, not the name of a value.
     const MAKERS: [&[u8]; 12] = [
         b"byte",
         b"bytes",

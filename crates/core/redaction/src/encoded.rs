@@ -1,11 +1,12 @@
-//! Finds secrets in base64. A sequence of base64 is decoded, and the result is searched like any other text.
+//! Finds secrets in base64 text. A base64 sequence is decoded, and the result is searched like any other
+//! text.
 
 use std::ops::Range;
 
-/// Maximum length of a sequence of base64, in bytes. Longer sequences are treated as data.
+/// Maximum length of a base64 sequence, in bytes. Longer sequences are treated as data.
 const LONGEST: usize = 16 * 1024;
 
-/// Minimum length of a sequence of base64, in bytes. Shorter sequences cannot contain a secret with a name.
+/// Minimum length of a base64 sequence, in bytes. A shorter sequence cannot contain both a name and a secret.
 const SHORTEST: usize = 16;
 
 /// The base64 encodings of the beginnings of words that indicate a secret. Each word has three forms, because
@@ -26,7 +27,7 @@ pub(crate) static KEYWORDS: &[&str] = &[
     "QWNjb3VudEtle", "FjY291bnRLZX", "BY2NvdW50S2V5",
 ];
 
-/// The sequence of base64 around a keyword, and its decoded text. `None` if the decoded bytes are not text.
+/// The base64 sequence around a keyword, and its decoded text. `None` if the decoded bytes are not text.
 pub(crate) fn text_around(text: &[u8], hit: &Range<usize>) -> Option<(Range<usize>, String)> {
     let run = run_around(text, hit)?;
     let decoded = String::from_utf8(decode(&text[run.clone()])?).ok()?;
@@ -45,8 +46,8 @@ fn run_around(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
     (SHORTEST..LONGEST).contains(&run.len()).then_some(run)
 }
 
-/// Decodes base64 in either alphabet, with or without padding. `None` if the value contains a character of
-/// neither alphabet.
+/// Decodes base64 in the standard or the URL-safe alphabet, with or without padding. `None` if the value
+/// contains a character that is in neither alphabet.
 pub(crate) fn decode(value: &[u8]) -> Option<Vec<u8>> {
     let mut bits = 0u32;
     let mut num_bits = 0;

@@ -16,16 +16,16 @@ use crate::{
 /// Maximum length of a match after the keyword of a pattern, in bytes.
 const REACH: usize = 2048;
 
-/// The same maximum for a pattern that may begin before its keyword. This maximum is smaller, because such a
-/// pattern is searched in the whole window.
+/// The same maximum for a pattern whose match may begin before its keyword. It is smaller, because the whole
+/// window is searched for such a pattern.
 const INNER_REACH: usize = 256;
 
-/// If a rejected match has more bytes than this, keywords inside the match are skipped. Without this limit, a
-/// long line of letters and digits would take quadratic time.
+/// If a rejected match has more than this number of bytes, keywords inside the match are skipped. Without
+/// this limit, a long line of letters and digits would take quadratic time.
 const LONG_REFUSAL: usize = 128;
 
 /// The number of bytes that may be read for tables, notebooks and similar forms is `BUDGET` plus
-/// `BUDGET_PER_BYTE` for each byte of the text. Real texts need about a hundredth of this number.
+/// `BUDGET_PER_BYTE` for each byte of the text. Real texts need about a hundredth of this budget.
 const BUDGET: usize = 1 << 20;
 const BUDGET_PER_BYTE: usize = 64;
 
@@ -45,14 +45,15 @@ pub(crate) struct Span {
 
 struct Engine {
     keywords: AhoCorasick,
-    /// For each keyword, the indices of the rules that use it.
+    /// For each keyword, the indices of the rules that have this keyword.
     called: Vec<Vec<u16>>,
     compiled: Vec<Compiled>,
 }
 
 struct Compiled {
     rule: &'static Rule,
-    /// Compiled when its keyword is found for the first time, because most texts use few of the rules.
+    /// Compiled when a keyword of the rule is found for the first time, because most texts contain keywords
+    /// of few rules.
     regex: OnceLock<Regex>,
 }
 
@@ -138,16 +139,17 @@ struct Scan<'text> {
     spans: Vec<Span>,
     next_secret: usize,
     refused_until: usize,
-    /// The end of the last structure that was read, such as a base64 sequence, a manifest or a table. Text
-    /// before this end is not read again.
+    /// Each of these positions is the end of the last structure of one kind that was read: a base64 sequence,
+    /// a manifest, a table or a similar form. Text before this end is not read again as the same kind of
+    /// structure.
     decoded_until: usize,
     manifests_until: usize,
     tables_until: usize,
     bodies_until: usize,
     wrapped_until: usize,
     last_command: command::LastCommand,
-    /// The number of bytes that may still be read for tables, notebooks and similar forms. With this limit,
-    /// the time is linear in the length of any text.
+    /// The number of bytes that may still be read for tables, notebooks and similar forms. Because of this
+    /// limit, the time is linear in the length of the text, for any text.
     budget: usize,
 }
 
@@ -290,8 +292,8 @@ impl Scan<'_> {
         let reach = if pattern.back == 0 { REACH } else { INNER_REACH };
         let window = &bytes[from..bytes.len().min(hit.end + reach)];
         let regex = compiled.regex(pattern);
-        // The window also contains text before the keyword. A match that ends before the keyword belongs to
-        // another keyword.
+        // The window also contains text before the keyword. A match that ends before the keyword belongs to a
+        // different keyword.
         let whole = regex.find_iter(window).find(|whole| whole.end() + from >= hit.end)?;
         if !is_free_on_the_left(bytes, from + whole.start()) {
             return None;
@@ -334,8 +336,8 @@ impl Scan<'_> {
     }
 }
 
-/// Whether a token may begin at `start`. No letter or digit may precede the token, except the end of an
-/// escape (`\n`, `%3D`).
+/// Whether a token may begin at `start`. A letter or digit may precede the token only if it ends an escape
+/// (`\n`, `%3D`).
 pub(crate) fn is_free_on_the_left(text: &[u8], start: usize) -> bool {
     let Some(before) = start.checked_sub(1) else { return true };
     !text[before].is_ascii_alphanumeric()
@@ -360,7 +362,8 @@ fn passes(check: Check, value: &[u8]) -> bool {
     }
 }
 
-/// Whether the value is base64 of printable text with a colon that is not the last character.
+/// Whether the value is the base64 encoding of printable text that contains a colon before its last
+/// character.
 fn is_basic_auth(value: &[u8]) -> bool {
     let Some(decoded) = encoded::decode(value) else { return false };
     let printable = std::str::from_utf8(&decoded).is_ok_and(|text| !text.chars().any(char::is_control));

@@ -1,6 +1,6 @@
 //! Computes Shannon entropy in integers, so that a threshold gives the same decision on every machine.
 
-/// Maximum number of bytes that are measured. The rest of a longer value is ignored.
+/// Maximum number of bytes that are measured. If a value is longer, the bytes after them are ignored.
 const LONGEST: usize = 256;
 
 /// `LOG2[n]` is log2(n) in units of 1/65536 bit.
@@ -50,7 +50,7 @@ pub(crate) fn centibits(value: &[u8]) -> u32 {
     (bits * 100 / 65536) as u32
 }
 
-/// The number of different bytes in the value.
+/// The number of distinct bytes in the value.
 pub(crate) fn num_distinct(value: &[u8]) -> usize {
     let mut seen = [false; 256];
     value.iter().filter(|byte| !std::mem::replace(&mut seen[usize::from(**byte)], true)).count()

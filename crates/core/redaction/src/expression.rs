@@ -2,20 +2,21 @@
 //! `Option<String>` are expressions, `k3(x9}Q$z` is not.
 //!
 //! A value is an expression if a program may contain its special characters in this order and its names look
-//! like names that people choose. A generated password fails one of these tests. It has digits between
-//! letters, capitals or special characters in unusual positions, or brackets that do not match.
+//! like names that people choose. A generated password usually fails one of these tests: it has digits
+//! between letters, it has capitals or special characters in unusual positions, or its brackets do not match.
 
 use crate::shape::{self, Shape};
 
 /// Maximum nesting depth of brackets. A value with more nested brackets is not an expression.
 const MAX_DEPTH: usize = 16;
 
-/// The kind of token that may follow.
+/// The kind of token that the grammar allows next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Operand,
     Operator,
-    /// Follows a bracket that may close a cast or begin a type: `(int)x`, `[]byte`.
+    /// An operand or an operator: after a bracket that may close a cast or belong to a type, as in `(int)x`
+    /// and `[]byte`.
     Either,
 }
 
@@ -60,8 +61,8 @@ pub(crate) fn is_expression(value: &[u8]) -> bool {
     !is_question && (has_word || !has_digits || value.len() < 10)
 }
 
-/// The value without separators at its end. Brackets at the end are kept, because they may belong to the text
-/// around the value.
+/// The value without separators at its end. Brackets at the end are kept; they may close brackets that were
+/// opened before the value.
 fn trimmed(value: &[u8]) -> &[u8] {
     let end = value.iter().rposition(|byte| !matches!(byte, b',' | b';' | b':'));
     &value[..end.map_or(0, |at| at + 1)]
@@ -71,7 +72,7 @@ struct Reader<'value> {
     value: &'value [u8],
     at: usize,
     next: Next,
-    /// The open brackets. The flag is true if an operand was expected at the opening bracket.
+    /// The open brackets, each with a flag that is true if an operand was expected at its position.
     brackets: [(u8, bool); MAX_DEPTH],
     depth: usize,
 }
@@ -115,8 +116,8 @@ impl<'value> Reader<'value> {
         self.operand(length) && (is_hex || UNITS.contains(&unit))
     }
 
-    /// Reads a string literal. The literal may continue after the value if the part inside the value cannot
-    /// be a password.
+    /// Reads a string literal. The closing quote may be missing, because the literal may continue after the
+    /// value, if the part inside the value cannot be a password.
     fn text(&mut self, quote: u8) -> bool {
         let rest = &self.rest()[1..];
         match rest.iter().position(|byte| *byte == quote) {
@@ -143,7 +144,7 @@ impl<'value> Reader<'value> {
     fn close(&mut self, bracket: u8) -> bool {
         self.at += 1;
         if self.depth == 0 {
-            // This bracket can only close a bracket that was opened before the value.
+            // No bracket is open, so this bracket can only close a bracket that was opened before the value.
             return self.rest().iter().all(|byte| matches!(byte, b')' | b']' | b'}' | b';' | b','));
         }
         self.depth -= 1;
@@ -193,7 +194,7 @@ pub(crate) fn is_name(name: &[u8]) -> bool {
 }
 
 /// Whether the name has only lower-case letters, only capitals without digits, or capitals after a prefix
-/// such as `get`. A generated password mixes these classes of characters in other ways.
+/// such as `get`. A generated password mixes lower-case letters, capitals and digits in other ways.
 fn is_even(name: &[u8]) -> bool {
     let has = |kind: fn(&u8) -> bool| name.iter().any(kind);
     let prefix = name.iter().take_while(|byte| byte.is_ascii_lowercase()).count();

@@ -1,5 +1,5 @@
-//! Redacts texts that look like texts with secrets but contain no secrets. Checks that the texts stay
-//! unchanged.
+//! Redacts texts that look like texts with secrets but contain no secrets, and checks that they are not
+//! changed.
 
 use crate::{Redactor, SecretsIgnore};
 

@@ -1,4 +1,4 @@
-//! Reads `secrets.ignore`. With this setting, the owners of a repository declare findings harmless.
+//! Reads `secrets.ignore`. In this setting, the owners of a repository list findings that are harmless.
 
 use std::fmt;
 
@@ -12,8 +12,8 @@ use crate::untrusted::{Untrusted, quoted};
 /// Maximum compiled size of a regular expression, in bytes. Larger expressions are rejected, because they
 /// could exhaust the memory.
 const REGEX_BYTES: usize = 256 * 1024;
-/// The limits, in bytes, with which an expression is compiled to measure its size. The library reports only
-/// whether a limit is exceeded.
+/// To measure its size, an expression is compiled with each of these limits, in bytes, because the library
+/// reports only whether a limit is exceeded.
 const REGEX_STEPS: [usize; 3] = [8 * 1024, 32 * 1024, 128 * 1024];
 /// Estimated size of a compiled glob, in bytes.
 const GLOB_BYTES: usize = 4 * 1024;
@@ -41,7 +41,7 @@ pub enum InvalidRule {
 /// | `regex:^AKIA.*TEST$` | values that the expression matches |
 /// | `path:tests/**` | whole files (decided by the caller, because a redactor does not receive paths) |
 ///
-/// If a line has none of these prefixes, its content decides: the id of a rule selects this rule, a text with
+/// If a line has none of these prefixes, its content decides: the id of a rule means this rule, a text with
 /// `/` or `*` is a path, and any other text is a value.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum IgnorePattern {
@@ -114,15 +114,14 @@ impl fmt::Display for IgnorePattern {
     }
 }
 
-/// The patterns of one repository in the order in which they are written. Path patterns have no effect in a
-/// `Redactor`.
+/// The patterns of one repository, in the order of the setting. Path patterns have no effect in a `Redactor`.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct SecretsIgnore {
     pub patterns: Vec<IgnorePattern>,
 }
 
 impl SecretsIgnore {
-    /// Reads the lines of the setting. If a line is invalid, the error describes the first such line.
+    /// Reads the lines of the setting. If lines are invalid, the error describes the first of them.
     pub fn parse<Line: AsRef<str>>(lines: &[Line]) -> Result<Self, InvalidRule> {
         let patterns = lines.iter().map(|line| IgnorePattern::parse(line.as_ref())).collect::<Result<_, _>>()?;
         Ok(Self { patterns })
@@ -136,8 +135,9 @@ impl SecretsIgnore {
         })
     }
 
-    /// A digest of all patterns that affect the result of a `Redactor`. If two digests are equal, the results
-    /// are equal. The order of patterns, repeated patterns and path patterns do not change the digest.
+    /// A digest of all patterns that affect the result of a `Redactor`. If the digests of two settings are
+    /// equal, redactors with these settings give equal results. The order of patterns, repeated patterns and
+    /// path patterns do not change the digest.
     pub fn digest(&self) -> Digest {
         let acting = self.patterns.iter().filter(|pattern| !matches!(pattern, IgnorePattern::Path(_)));
         let mut lines: Vec<String> = acting.map(ToString::to_string).collect();

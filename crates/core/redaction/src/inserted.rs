@@ -1,4 +1,5 @@
-//! Finds secrets in the rows that SQL inserts. The names of the columns show which values are secrets.
+//! Finds secrets in the rows of SQL `INSERT` statements. The names of the columns show which values are
+//! secrets.
 
 use std::ops::Range;
 

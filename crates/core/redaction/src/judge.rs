@@ -11,13 +11,15 @@ use crate::{entropy, expression, random, template};
 pub(crate) enum Style {
     /// A string literal or the text of an XML element. Such a value is a constant in every language.
     Literal,
-    /// A string literal inside a call. `env("NAME")` is as frequent as `Secret("value")`.
+    /// A string literal inside a call. The literal may be a name, because `env("NAME")` is as frequent as
+    /// `Secret("value")`.
     Wrapped,
     /// An unquoted value at the end of a line that begins with the name, as in YAML and `.properties`.
     Line,
     /// An unquoted value in any other position. In most languages, such a value is an expression.
     Loose,
-    /// A string literal as the argument of a function with the name of a secret.
+    /// A string literal as the argument of a function whose name is the name of a secret, as in
+    /// `password("…")`.
     Call,
     /// A string literal after the name and a space, as in `storePassword "…"`.
     Beside,
@@ -173,8 +175,8 @@ fn is_more_than_a_stand_in(value: &[u8]) -> bool {
         && !rest.ends_with(b"user")
 }
 
-/// Whether the value cannot be a name in a program. If so, another occurrence of the value is treated as the
-/// same secret.
+/// Whether the value cannot be a name in a program. If so, every other occurrence of the value in the text is
+/// treated as the same secret.
 pub(crate) fn is_worth_repeating(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     let has_both = shape.digits > 0 && shape.letters() > 1;
@@ -218,8 +220,8 @@ fn is_identifier_with_digits(value: &[u8]) -> bool {
             || known.iter().any(|word| shape::contains_ignoring_case(value, word.as_bytes())))
 }
 
-/// Removes a first character that begins passwords as often as expressions. Values such as `!vault abc` are
-/// rejected before this function is called, because such values contain a blank.
+/// Removes the first character if passwords begin with it as often as expressions do. Values such as `!vault
+/// abc` are rejected before this function is called, because such values contain a blank.
 fn strip_sign(value: &[u8]) -> &[u8] {
     match value {
         [b'!' | b'@' | b'%', rest @ ..] if rest.iter().any(u8::is_ascii_digit) && !rest.ends_with(b"%") => rest,
@@ -236,7 +238,8 @@ fn is_complex(shape: Shape, value: &[u8]) -> bool {
         && !plain.iter().any(|word| shape::contains_ignoring_case(value, word.as_bytes()))
 }
 
-/// Whether the value is a word with special characters only around it: `Required*`, `Password?`, `*hidden*`.
+/// Whether the value is a word that has special characters only before or after it: `Required*`, `Password?`,
+/// `*hidden*`.
 fn is_emphasis(value: &[u8]) -> bool {
     let inner = value.trim_ascii();
     let is_word = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-' | b'.');
@@ -275,7 +278,7 @@ pub(crate) fn is_more_than_a_word(value: &[u8]) -> bool {
     (shape.digits + shape.signs + shape.blanks > 0 && shape.letters() > 0) || shape::is_case_noise(value)
 }
 
-/// Whether the value is random, or has so many kinds of characters that it cannot be an identifier.
+/// Whether the value is random, or has so many classes of characters that it cannot be an identifier.
 fn is_strong(value: &[u8]) -> bool {
     let shape = Shape::of(value.trim_ascii_end().strip_suffix(b",").unwrap_or(value));
     if shape.blanks > 0 {
@@ -289,8 +292,8 @@ fn is_strong(value: &[u8]) -> bool {
     (mixed && (!shape.is_wordy() || shape.num_classes() == 4)) || is_random_in_part(value)
 }
 
-/// Whether a printed value without a name is a secret. The value must be random or have all classes of
-/// characters.
+/// Whether a value in printed output, without a name, is a secret. The value must be random or have all
+/// classes of characters.
 pub(crate) fn is_printed(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     let mixed = shape.num_classes() == 4 && shape.joiners == 0 && shape.digits > 1 && value.len() <= 40;

@@ -4,13 +4,13 @@
 //!
 //! One pass of Aho-Corasick over the whole text finds the keywords of the rules. Regular expressions and
 //! hand-written readers run only around these keywords, within bounded windows. Therefore the time is linear
-//! for any text. A text without keywords costs one table look-up per byte and no allocation.
+//! in the length of any text. A text without keywords needs one table look-up per byte and no allocation.
 //!
 //! Invariants:
 //! - The redacted text has the same lines as the original text.
 //! - Redacting a redacted text finds no secret and changes nothing.
 //! - A finding contains the line and the rule, never the value.
-//! - The rules use no floating-point numbers, so every machine redacts the same text.
+//! - The rules use no floating-point numbers, so every machine makes the same decisions.
 
 mod append;
 mod assigned;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Maximum number of bytes that are read of one table.
+/// Maximum number of bytes of one table that are read.
 pub(crate) const REACH: usize = 64 * 1024;
 
 /// Maximum length of a row, in bytes.
@@ -23,8 +23,8 @@ pub(crate) fn line_around(text: &[u8], hit: &Range<usize>) -> Option<Range<usize
     (line.end >= hit.end).then(|| string_of(text, line, hit.start))
 }
 
-/// The string that contains the position `at`, if the line ends with an escape. Other strings may precede
-/// this string on the line.
+/// The range of the string that contains the position `at`, for a line that ends with an escape inside a
+/// string. Other strings may precede this string on the line.
 fn string_of(text: &[u8], line: Range<usize>, at: usize) -> Range<usize> {
     if !text[line.end..].starts_with(b"\\n") {
         return line;
@@ -47,7 +47,8 @@ fn next_line(text: &[u8], start: usize) -> Option<Range<usize>> {
     Some(start..start + length)
 }
 
-/// The lines after `line`, up to `REACH`. Lines that only separate two strings of a list are omitted.
+/// The lines after `line`, up to `REACH` bytes. Lines that only separate two strings in a list of strings are
+/// omitted.
 pub(crate) fn lines_after(text: &[u8], line: &Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let end = text.len().min(line.end + REACH);
     let mut at = line.end;
@@ -69,8 +70,7 @@ pub(crate) fn lines_after(text: &[u8], line: &Range<usize>) -> impl Iterator<Ite
     })
 }
 
-/// The next string of a line. If the line begins inside a string, the result is the remaining part of that
-/// string.
+/// The next string on a line. If the line begins inside a string, the result is the rest of that string.
 fn next_string(text: &[u8], line: Range<usize>) -> Range<usize> {
     let bytes = &text[line.clone()];
     let is_quote = |at: &usize| bytes[*at] == b'"' && (*at == 0 || bytes[*at - 1] != b'\\');

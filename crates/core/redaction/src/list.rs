@@ -22,7 +22,7 @@ pub(crate) fn block_line(text: &[u8], at: usize) -> Option<Range<usize>> {
     (start > line && length > 0 && !rest[..length].contains(&b' ')).then(|| start..start + length)
 }
 
-/// The items of a YAML list below a plural name.
+/// The items of a YAML list below a name in the plural.
 pub(crate) fn items(text: &[u8], name: &Range<usize>, end_of_line: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     if !is_plural(&text[name.clone()]) {
@@ -50,7 +50,7 @@ pub(crate) fn items(text: &[u8], name: &Range<usize>, end_of_line: usize) -> Vec
     found
 }
 
-/// The string literals of an array after a plural name.
+/// The string literals of an array after a name in the plural.
 pub(crate) fn literals(text: &[u8], name: &Range<usize>, start: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     if !is_plural(&text[name.clone()]) {

@@ -21,8 +21,8 @@ pub(crate) fn document(text: &[u8], hit: &Range<usize>, floor: usize) -> Range<u
     start..end
 }
 
-/// The values of the manifest whose `kind` is at `hit`. The result is empty if the kind only begins with
-/// `Secret`.
+/// The values of the manifest whose `kind` is at `hit`. The result is empty if the kind is a longer word that
+/// begins with `Secret`.
 pub(crate) fn values(text: &[u8], document: &Range<usize>, hit: &Range<usize>) -> Vec<Range<usize>> {
     if text.get(hit.end).is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')) {
         return Vec::new();

@@ -1,11 +1,11 @@
 //! The text that replaces a secret.
 
 const OPEN: &[u8] = b"[REDACTED";
-/// More bytes than any marker has. A marker consists of `[REDACTED:`, a rule id and `]`.
+/// An upper bound on the number of bytes of a marker. A marker consists of `[REDACTED:`, a rule id and `]`.
 const LONGEST: usize = 80;
 
 /// Appends the marker of a rule. The userinfo of a URL is replaced by `[REDACTED]` without a rule, because a
-/// colon there would separate user and password.
+/// colon in the userinfo would separate user and password.
 pub(crate) fn write(out: &mut String, rule: &str) {
     if rule == crate::url::RULE {
         out.push_str("[REDACTED]");
@@ -16,12 +16,13 @@ pub(crate) fn write(out: &mut String, rule: &str) {
     }
 }
 
-/// Whether the bytes contain a marker or its beginning. Such a value was already redacted.
+/// Whether the bytes contain a marker or the beginning of a marker. If so, the value was already redacted.
 pub(crate) fn is_in(value: &[u8]) -> bool {
     value.windows(OPEN.len()).any(|window| window == OPEN)
 }
 
-/// Whether the position is inside a marker. Words of rule ids must not be recognised as names of secrets.
+/// Whether the position is inside a marker. The words of the rule id in a marker must not be recognised as
+/// names of secrets.
 pub(crate) fn covers(text: &[u8], at: usize) -> bool {
     let from = at.saturating_sub(LONGEST);
     let before = &text[from..at];

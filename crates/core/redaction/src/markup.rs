@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::cursor::Cursor;
 use crate::judge::Style;
 
-/// Whether the word that ends at `end` is the name of an element, which follows `<`.
+/// Whether the word that ends at `end` is the name of an element and follows `<`.
 pub(crate) fn begins_element(text: &[u8], end: usize) -> bool {
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-' | b'.');
     let length = text[..end].iter().rev().take(48).take_while(is_part).count();
@@ -54,8 +54,8 @@ pub(crate) fn next_element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usiz
     element(cursor)
 }
 
-/// Reads the value in `<password>value</password>`. The value may be on a separate line or be CDATA. If there
-/// is no closing tag, `>` is a comparison and not the end of a tag.
+/// Reads the value in `<password>value</password>`. The value may be on a separate line or be CDATA. A
+/// closing tag is required: without it, `>` is a comparison and not the end of a tag.
 pub(crate) fn element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.at += 1;
     cursor.skip_lines();
@@ -73,7 +73,7 @@ pub(crate) fn element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> 
     let line = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
     let length = rest[..line].windows(ending.len()).position(|window| window == ending).unwrap_or(line);
     let value = &rest[..length];
-    // The element contains other elements, so it has no value of its own.
+    // The element contains other elements, so it does not contain a value.
     if !is_raw && value.contains(&b'<') {
         return None;
     }

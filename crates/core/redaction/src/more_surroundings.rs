@@ -1,10 +1,11 @@
-//! More surroundings of generated secrets: the files of tools, calls, commands, comments, notes and logs.
+//! More surroundings of generated secrets: settings files of tools, calls, commands, comments, notes and
+//! logs.
 
 use crate::surroundings::{Surrounding, Writing, at};
 
 #[rustfmt::skip]
 pub const MORE_SURROUNDINGS: &[Surrounding] = &[
-    // Pairs of a name and a value in any order.
+    // Objects with the keys `name` and `value`, in either order.
     at("value before name, json", Writing::Double, "{\"environment\":[{\"value\":\"§\",\"name\":\"DB_PASSWORD\"}]}\n"),
     at("value before name, lines", Writing::Double, "{\n  \"value\": \"§\",\n  \"name\": \"DB_PASSWORD\"\n}\n"),
     at("value before key", Writing::Double, "[{\"value\": \"§\", \"type\": \"string\", \"key\": \"password\"}]\n"),

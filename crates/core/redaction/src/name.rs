@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-/// The families of names. Each family has separate keywords in the table of rules.
+/// The families of names. In the table of rules, each family has its own keywords.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Naming {
     Password,
@@ -20,7 +20,7 @@ pub(crate) enum Promise {
     Password,
     /// A machine generated the value. The value must look random.
     Explicit,
-    /// The name often has another meaning, so the value must clearly look random.
+    /// The name often has a different meaning, so the value must clearly look random.
     Weak,
 }
 
@@ -30,10 +30,11 @@ pub(crate) struct Name {
     pub(crate) span: Range<usize>,
 }
 
-/// Maximum length of a name before and after the keyword, in bytes.
+/// Maximum number of bytes of a name before the keyword, and after it.
 const REACH: usize = 64;
 
-/// Words at the end of a name that show that the value is a property of a secret, such as its length.
+/// Words at the end of a name that show that the value is not the secret but a property of it, such as its
+/// length.
 #[rustfmt::skip]
 const ABOUT: &[&str] = &[
     "name", "names", "id", "ids", "path", "paths", "file", "files", "filename", "dir", "url", "urls", "uri", "type",
@@ -77,7 +78,7 @@ const HARMLESS: &[&str] = &[
     "routing", "shard", "group", "message", "registry", "cancellation",
 ];
 
-/// Words that are often joined with `pass` and `pwd` in one word.
+/// Words that often form one word with `pass` or `pwd`, as in `dbpass`.
 #[rustfmt::skip]
 const OWNERS: &[&str] = &[
     "db", "user", "usr", "my", "root", "admin", "smtp", "mail", "email", "ftp", "ssh", "pg", "login", "proxy", "sql",
@@ -99,7 +100,7 @@ impl Name {
     }
 }
 
-/// The range of the keyword with its ending (`pass` + `word`), if it is a separate word.
+/// The range of the keyword and its ending (`pass` and `word`), if they form a separate word.
 fn whole_word(text: &[u8], hit: &Range<usize>, naming: Naming) -> Option<Range<usize>> {
     let rest = &text[hit.end..];
     let endings: &[&str] = match (naming, text[hit.start].to_ascii_lowercase()) {
@@ -157,15 +158,15 @@ fn is_public(text: &[u8], word: &Range<usize>) -> bool {
     }
 }
 
-/// Whether a word of prose precedes the keyword, as in `API key: …`.
+/// Whether a word such as `API` and a space precede the keyword, as in `API key: …`.
 fn after_spaced_word(text: &[u8], start: usize) -> bool {
     start > 0
         && text[start - 1] == b' '
         && ends_with_one_of(&text[..start - 1], &["api", "access", "secret", "private", "account", "encryption"])
 }
 
-/// Returns a weaker [`Promise`] if the words after the keyword make a secret less likely. `None` if the name
-/// does not indicate a secret.
+/// Returns a weaker [`Promise`] if the words after the keyword make it less likely that the value is a
+/// secret. `None` if the name does not indicate a secret.
 fn weaken(promise: Promise, tail: &[u8]) -> Option<Promise> {
     let mut left = promise;
     for word in words(tail) {
@@ -180,7 +181,8 @@ fn weaken(promise: Promise, tail: &[u8]) -> Option<Promise> {
     Some(left)
 }
 
-/// The sequences of letters in `tail`, divided at capitals. Digits are omitted.
+/// The sequences of letters in `tail`, divided before each capital that follows a lower-case letter. Digits
+/// are omitted.
 fn words(tail: &[u8]) -> impl Iterator<Item = &[u8]> {
     tail.split(|byte| !byte.is_ascii_alphabetic())
         .flat_map(|run| run.chunk_by(|left, right| !(left.is_ascii_lowercase() && right.is_ascii_uppercase())))
@@ -201,7 +203,7 @@ fn name_start(text: &[u8], word_start: usize) -> usize {
     floor + text[floor..word_start].iter().rposition(|byte| !is_part(byte)).map_or(0, |at| at + 1)
 }
 
-/// The end of the name. A joiner is part of the name only if a letter or a digit follows it.
+/// The end of the name. A joiner, such as `_`, is part of the name only if a letter or a digit follows it.
 pub(crate) fn name_end(text: &[u8], word_end: usize) -> usize {
     let mut end = word_end;
     while end - word_end <= REACH {
@@ -214,7 +216,7 @@ pub(crate) fn name_end(text: &[u8], word_end: usize) -> usize {
     end
 }
 
-/// Whether no letter of the same word precedes `start`.
+/// Whether a word begins at `start`: no letter of the same word precedes it.
 fn begins_word(text: &[u8], start: usize) -> bool {
     let Some(before) = start.checked_sub(1).map(|at| text[at]) else { return true };
     !before.is_ascii_alphabetic()
@@ -236,7 +238,7 @@ fn starts_ignoring_case(text: &[u8], word: &[u8]) -> bool {
     text.len() >= word.len() && text[..word.len()].eq_ignore_ascii_case(word)
 }
 
-/// Whether the text ends with one of the words. One joiner may follow the word.
+/// Whether the text ends with one of the words, or with one of the words and a joiner such as `_`.
 fn ends_with_one_of(text: &[u8], words: &[&str]) -> bool {
     let text = match text.last() {
         Some(byte) if is_joiner(*byte) => &text[..text.len() - 1],

@@ -1,12 +1,12 @@
-//! Finds secrets in the output of a notebook, where no name precedes a value. A single random word is
-//! reported as a secret. A word that a person may have chosen is reported only if the code of the cell
-//! mentions secrets.
+//! Finds secrets in the output of a notebook, in which values have no names. A single random word is reported
+//! as a secret. A word that a person may have chosen is reported only if the code of the cell mentions
+//! secrets.
 
 use std::ops::Range;
 
 use crate::{judge, shape};
 
-/// Maximum number of bytes of the output of one cell that are searched.
+/// Maximum number of bytes that are searched in the output of one cell.
 const REACH: usize = 64 * 1024;
 
 /// Maximum length of a line with a secret, in bytes. Longer lines are treated as data.
@@ -47,7 +47,7 @@ fn is_secret(word: &[u8], speaks: bool) -> bool {
     judge::is_printed(word) || (speaks && judge::is_made_up(word))
 }
 
-/// The range between `[` and the matching `]`.
+/// The range between the next `[` and the matching `]`.
 fn list_after(text: &[u8], at: usize) -> Option<Range<usize>> {
     let end = text.len().min(at + REACH);
     let open = at + text[at..end].iter().position(|byte| !byte.is_ascii_whitespace())?;
@@ -83,7 +83,8 @@ fn next_string(text: &[u8], at: usize, end: usize) -> Option<Range<usize>> {
     (at < end).then_some(start..at)
 }
 
-/// The code of a cell. The code may precede or follow the outputs.
+/// The code of the cell whose outputs are between `before` and `after`. The code may precede or follow the
+/// outputs.
 fn source(text: &[u8], before: usize, after: usize) -> &[u8] {
     const KEY: &[u8] = b"\"source\"";
     const NEAR: usize = 4096;
@@ -100,7 +101,7 @@ fn speaks_of_secrets(source: &[u8]) -> bool {
     TELLING.iter().any(|word| shape::contains_ignoring_case(source, word))
 }
 
-/// The string without quotes and line break, if it is a single word.
+/// The range of the string without quotes and line break, if it is a single word.
 fn lone_word(text: &[u8], string: &Range<usize>) -> Option<Range<usize>> {
     let mut word = string.clone();
     if text[word.clone()].ends_with(b"\\n") {

@@ -5,10 +5,10 @@ use std::ops::Range;
 use crate::data::{is_strong_choice, is_written};
 use crate::name::{Naming, Promise};
 
-/// Words that precede such a pair.
+/// Words that precede a pair of user and password.
 pub(crate) static HEADS: &[&str] = &["login", "credentials", "creds", "account", "default user"];
 
-/// Maximum length of a user, in bytes.
+/// Maximum length of a user name, in bytes.
 const LONGEST_USER: usize = 40;
 
 /// Maximum length of a password, in bytes.
@@ -40,7 +40,7 @@ pub(crate) fn password(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> 
     (length <= LONGEST && is_password).then_some(value)
 }
 
-/// The position after at most `most` bytes that are in `signs`.
+/// Skips at most `most` bytes that are in `signs`, and returns the position after them.
 fn skip(text: &[u8], from: usize, signs: &[u8], most: usize) -> usize {
     let rest = &text[from.min(text.len())..];
     from + rest.iter().take(most).take_while(|byte| signs.contains(byte)).count()

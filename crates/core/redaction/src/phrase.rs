@@ -3,8 +3,8 @@
 use crate::shape::Shape;
 use crate::{expression, random, template};
 
-/// Whether the value consists of words with blanks and is not a message for a user: `tiger lamp seven`, `My
-/// dog 2017!`.
+/// Whether the value consists of several words that are separated by blanks, and is not a message for a user:
+/// `tiger lamp seven`, `My dog 2017!`.
 pub(crate) fn is_passphrase(value: &[u8]) -> bool {
     /// Words that occur in messages, labels and programs.
     #[rustfmt::skip]
@@ -34,8 +34,8 @@ pub(crate) fn is_passphrase(value: &[u8]) -> bool {
     diced || (shape.digits > 0 && shape.letters() >= 6 && (shape.signs > 0 || has_mixed_word))
 }
 
-/// Whether the value is a generated password with blanks. The value must have few words and all classes of
-/// characters.
+/// Whether the value is a generated password that contains blanks. The value must have few words and all
+/// classes of characters.
 pub(crate) fn is_signed_phrase(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     let is_plain = |byte: &u8| *byte >= 32 && *byte != 127;

@@ -23,7 +23,7 @@ pub(crate) static READERS: &[&str] = &[
     "vncpasswd",
 ];
 
-/// Maximum distance between a password and the pipe to the command that reads it, in bytes.
+/// Maximum distance between a password and the command that reads it, in bytes.
 const PIPE_REACH: usize = 80;
 
 /// Maximum length of a here document after `<<EOF`, in bytes.
@@ -49,8 +49,8 @@ pub(crate) fn piped(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<
     found
 }
 
-/// The argument of `echo` or `printf` before the pipe to the command at `hit`. The password must be the only
-/// argument that is not an option or a format string.
+/// The password in the argument of `echo` or `printf`, whose output is piped to the command at `hit`. The
+/// password must be the only argument that is not an option or a format string.
 fn echoed(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Option<Range<usize>> {
     let line = line_before(text, hit.start);
     *budget = budget.saturating_sub(line.len());
@@ -81,7 +81,7 @@ fn here_string(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Option<Ra
     Words::of_command(text, hit.start, at, budget).next().map(|word| word.value)
 }
 
-/// The lines of a value such as `first\nsecond`.
+/// The lines of a value whose line breaks are escapes, such as `first\nsecond`.
 fn lines_of(text: &[u8], value: Range<usize>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = value.start;

@@ -1,6 +1,6 @@
-//! Source code for the tests in `planted_tests`.
+//! Source code with secrets, for the tests in `planted_tests`.
 
-/// Texts with secrets that only their surroundings identify. Each text has a label.
+/// Texts with secrets that are identified only by the surrounding text. Each text has a label.
 pub(crate) const CODE: &[(&str, &str)] = &[
     (
         "python",

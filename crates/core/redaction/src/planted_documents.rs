@@ -1,6 +1,6 @@
-//! SQL, documents, notebooks and keys for the tests in `planted_tests`.
+//! SQL, documents, notebooks and keys with secrets, for the tests in `planted_tests`.
 
-/// Texts with secrets that only their surroundings identify. Each text has a label.
+/// Texts with secrets that are identified only by the surrounding text. Each text has a label.
 pub(crate) const DOCUMENTS: &[(&str, &str)] = &[
     // SQL.
     ("sql insert", "INSERT INTO users (name, password) VALUES ('bob', '«weak»');\n"),

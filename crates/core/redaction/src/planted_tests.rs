@@ -1,6 +1,6 @@
 //! Inserts secrets into code, comments, documents, notebooks and settings, in the forms that people use, and
-//! checks that all of them are redacted. The formats of the secrets are public. The formats in these tests
-//! were written independently of the rules.
+//! checks that all of them are redacted. The formats of the secrets are public, and the formats in these
+//! tests were written independently of the rules.
 //!
 //! `«kind»` in a template is replaced by a value that is generated at run time, so no file of this project
 //! contains a secret. Every such value must be redacted.
@@ -12,7 +12,7 @@ use crate::planted_tokens::TOKENS;
 use crate::synthesis::{Dice, Fill, fill};
 use crate::{Redactor, SecretsIgnore};
 
-/// Texts around a token. `§` is replaced by the token.
+/// Templates of texts around a token. `§` is replaced by the token.
 const PLACES: &[(&str, &str)] = &[
     ("alone", "§\n"),
     ("python", "def connect():\n    x = call(\"§\")\n    return x\n"),
@@ -43,7 +43,7 @@ fn redactor() -> Redactor {
     Redactor::new(&SecretsIgnore::default()).expect("no patterns")
 }
 
-/// The inserted values that were not redacted, each with the label of its text.
+/// The inserted values that were not redacted. Each value has the label of its text.
 fn survivors(label: &str, template: &str, seed: u64) -> Vec<String> {
     let (text, values) = fill(template, &mut Dice::new(seed), Fill::Random);
     let redacted = redactor().redact(&text);

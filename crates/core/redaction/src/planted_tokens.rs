@@ -1,4 +1,4 @@
-//! Tokens for the tests in `planted_tests`. Each token is identified by its form alone.
+//! Tokens for the tests in `planted_tests`. Each token is identified by its form, without a name.
 
 /// Tokens that are identified without a name. Each token has a label.
 pub(crate) const TOKENS: &[(&str, &str)] = &[

@@ -1,22 +1,21 @@
 //! Finds private keys: blocks of base64 between `-----BEGIN … PRIVATE KEY-----` and the footer, or after
-//! `Private-Lines:` of PuTTY.
+//! `Private-Lines:` in files of PuTTY.
 //!
 //! A key may be indented, divided into the lines of a list of strings, or contained in a comment or in a
-//! string literal with `\n`. Only the sequences of base64 are redacted. The text around these sequences stays
-//! unchanged.
+//! string literal with `\n`. Only the base64 sequences are redacted. The text around them is not changed.
 
 use std::ops::Range;
 
-/// Maximum length of a body, in bytes. The largest keys in use (RSA with 16,384 bits) have about 13,000
-/// bytes.
+/// Maximum length of the body of a key (the text between header and footer), in bytes. The bodies of the
+/// largest keys in use (RSA with 16,384 bits) have about 13,000 bytes.
 const LONGEST: usize = 24 * 1024;
 
-/// Minimum length of the longest sequence of base64 in a body. A text without such a sequence only describes
-/// keys.
+/// Minimum length of the longest base64 sequence in the body of a key. A text without a sequence of this
+/// length only describes keys.
 const TELLING: usize = 24;
 
-/// Appends the sequences of base64 of the key whose header contains the keyword at `hit`, in order. Returns
-/// whether a key was found.
+/// Appends to `out`, in order, the base64 sequences of the key whose header contains the keyword at `hit`.
+/// Returns whether a key was found.
 pub(crate) fn runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usize>>) -> bool {
     let Some(body) = body(text, hit) else { return false };
     let before = out.len();
@@ -28,8 +27,8 @@ pub(crate) fn runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usize>>)
     reported
 }
 
-/// Beginnings of the base64 of private keys: PKCS #1, PKCS #8 (RSA, encrypted, EC, Ed25519), SEC 1, DSA and
-/// OpenSSH. These beginnings do not depend on the header.
+/// Texts at the beginning of the base64 of private keys: PKCS #1, PKCS #8 (RSA, encrypted, EC, Ed25519), SEC
+/// 1, DSA and OpenSSH. They identify a key that has no header.
 pub(crate) static BODIES: &[&str] = &[
     "IBAAKC",
     "IBADANBgkqhkiG9w0BAQEFAASC",
@@ -45,8 +44,8 @@ pub(crate) static BODIES: &[&str] = &[
 /// Minimum length of the first line of a key without a header, in bytes.
 const SHORTEST_BARE: usize = 40;
 
-/// Appends the lines of a key without a header: the sequence of base64 that begins at or shortly before the
-/// keyword, and the sequences on the lines below. Returns whether a key was found.
+/// Appends to `out` the lines of a key without a header: the base64 sequence that begins at or shortly before
+/// the keyword, and the base64 sequences on the lines below. Returns whether a key was found.
 pub(crate) fn bare_runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usize>>) -> bool {
     let begins_run = BODIES.iter().any(|body| text[hit.clone()] == *body.as_bytes());
     let floor = hit.start.saturating_sub(16);
@@ -84,7 +83,8 @@ pub(crate) fn bare_runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usi
     reported
 }
 
-/// The private members of a JSON Web Key: `d` and the factors for RSA and EC, `k` for a symmetric key.
+/// The private members of a JSON Web Key: `d` for RSA and EC keys, the prime factors and the values that are
+/// derived from them for RSA keys, and `k` for a symmetric key.
 pub(crate) fn of_jwk(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<Range<usize>> {
     const MEMBERS: [&[u8]; 7] = [b"d", b"p", b"q", b"dp", b"dq", b"qi", b"k"];
     const REACH: usize = 4096;
@@ -138,8 +138,8 @@ fn body(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
     Some(hit.start + header..hit.start + header + end)
 }
 
-/// The length of a body without a footer. The body ends before the first line without base64. Headers such as
-/// `Proc-Type: …` do not end the body.
+/// The length of a body without a footer. The body ends before the first line that is not base64. Header
+/// lines such as `Proc-Type: …` do not end the body.
 fn undelimited(window: &[u8]) -> usize {
     let mut end = 0;
     let mut begun = false;
@@ -170,8 +170,8 @@ fn push_runs(text: &[u8], body: Range<usize>, out: &mut Vec<Range<usize>>) {
     }
 }
 
-/// The sequences of at least four characters of base64. A backslash and the next character are skipped
-/// together, so that `\n` remains an escape.
+/// The sequences of at least four base64 characters. A backslash and the next character are skipped together,
+/// so that `\n` remains an escape.
 fn base64_runs(line: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -196,7 +196,7 @@ fn is_base64(byte: u8) -> bool {
 }
 
 /// Whether a sequence has letters and a digit, or letters of both cases with high entropy. Other sequences
-/// are prose.
+/// are treated as prose.
 fn is_mixed(run: &[u8]) -> bool {
     let has = |kind: fn(&u8) -> bool| run.iter().any(kind);
     let letters = has(u8::is_ascii_lowercase) || has(u8::is_ascii_uppercase);

@@ -3,8 +3,8 @@
 /// Maximum distance between the name and the verb, in bytes.
 const REACH: usize = 80;
 
-/// The position after the verb of a sentence that states a password. `at` is the position after the name of
-/// the password and a blank.
+/// The position after the verb in a sentence that states a password. `at` is the position after the name,
+/// such as `password`, and a blank.
 pub(crate) fn after_verb(text: &[u8], at: usize) -> Option<usize> {
     const VERBS: [&[u8]; 8] =
         [b"is ", b"was ", b"is: ", b"ist ", b"set to ", b"was set to ", b"was changed to ", b"lautet "];
@@ -28,8 +28,8 @@ fn after_owner(rest: &[u8]) -> Option<usize> {
     verb(b" is ").or_else(|| verb(b" was ")).or_else(|| rest[length..].starts_with(b": ").then_some(length + 2))
 }
 
-/// Whether the line before a name introduces a password in a sentence: `use the password …`, `user bob and
-/// password …`.
+/// Whether the part of a line before a name introduces a password in a sentence: `use the password …`, `user
+/// bob and password …`.
 pub(crate) fn introduces(line: &[u8]) -> bool {
     #[rustfmt::skip]
     const WORDS: [&[u8]; 18] = [
@@ -40,8 +40,8 @@ pub(crate) fn introduces(line: &[u8]) -> bool {
     line.ends_with(b" ") && WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// The length of the text between the name in a question and the answer: `?`, a line break and the start of
-/// the next line up to `it's` or a similar phrase.
+/// The length of the text between the name at the end of a question and the value in the answer: `?`, a line
+/// break, and the start of the next line up to the end of `it's` or a similar phrase.
 pub(crate) fn answer(rest: &[u8]) -> Option<usize> {
     const VERBS: [&[u8]; 5] = [b"it's ", b"it is ", b"its ", b"that's ", b"that is "];
     let line = rest.strip_prefix(b"?")?;
@@ -55,8 +55,8 @@ pub(crate) fn answer(rest: &[u8]) -> Option<usize> {
     ends.min().map(|end| rest.len() - line.len() + end)
 }
 
-/// Whether the text between a name and its value ends with a verb or is an arrow: ` is `,
-/// ` for the host was `, ` -> `.
+/// Whether the text between a name and its value ends with a verb or consists of an arrow: ` is `, ` for the
+/// host was `, ` -> `.
 pub(crate) fn is_stated(between: &[u8]) -> bool {
     let words = between.trim_ascii_start();
     matches!(words.trim_ascii(), b"->" | b"\xE2\x86\x92")

@@ -1,4 +1,4 @@
-//! Decides whether a value is a placeholder or random. Templates are treated as placeholders.
+//! Decides whether a value is a placeholder, and whether it is random. Templates are treated as placeholders.
 
 use crate::{shape, template};
 
@@ -7,8 +7,8 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     template::is_template(value) || shape::is_placeholder_text(value)
 }
 
-/// Whether a machine generated the value. Such a value has mixed letters and digits, no words, and high
-/// entropy for its length, and it is not a template.
+/// Whether a machine generated the value. Such a value is not a template. It has mixed letters and digits, no
+/// words, and a high entropy for its length.
 pub(crate) fn is_random(value: &[u8]) -> bool {
     shape::is_random_text(value) && !template::is_template(value)
 }

@@ -1,4 +1,5 @@
-//! Redacts the texts of one repository. The owners of the repository can exclude findings.
+//! Redacts the texts of one repository. The owners of the repository can declare findings harmless; these
+//! values are not redacted.
 
 use std::ops::Range;
 
@@ -6,7 +7,7 @@ use crate::engine::{self, Span};
 use crate::ignore::{InvalidRule, SecretsIgnore, Silencer};
 use crate::replace::{self, Redacted};
 
-/// Texts on a line that declare the findings of this line harmless.
+/// If a line contains one of these texts, its findings are declared harmless.
 const INLINE_MARKERS: [&str; 2] = ["cairn:ignore-secret", "gitleaks:allow"];
 
 /// Redacts the texts of one repository. A redactor is cheap to create, because the rules are compiled once
@@ -52,7 +53,7 @@ fn line_around(text: &str, at: usize) -> Range<usize> {
     start..end
 }
 
-/// Whether a marker on the line declares its findings harmless.
+/// Whether a marker on the line declares the findings on this line harmless.
 fn is_marked(line: &str) -> bool {
     INLINE_MARKERS.iter().any(|marker| line.contains(marker))
 }
@@ -155,8 +156,8 @@ mod tests {
         }
     }
 
-    /// The units are beginnings of tables, rows and notebooks without an end. The test checks that each is
-    /// read a bounded number of times.
+    /// The units are beginnings of tables, rows and notebooks without an end. The test checks that each part
+    /// of the text is read a bounded number of times.
     #[test]
     fn unfinished_tables_take_linear_time() {
         for unit in [
@@ -187,7 +188,7 @@ mod tests {
         }
     }
 
-    /// Random sequences of texts that the rules search for.
+    /// Random concatenations of texts that the rules search for.
     fn pieces() -> impl Strategy<Value = String> {
         let piece = prop::sample::select(vec![
             "password",

@@ -3,11 +3,11 @@
 
 use crate::{expression, random};
 
-/// Whether the value is a reference: a path, a URL, a selector, a variable or a file.
+/// Whether the value is a reference: a path, a URL, a selector, a variable, a file name or a public key.
 pub(crate) fn is_reference(value: &[u8]) -> bool {
     if value.len() >= 24 && value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte)) {
-        // Base64 may begin with a slash. In random base64, one in 64 characters is a slash. In a path, about
-        // one in five characters is a slash.
+        // Base64 may contain slashes like a path. In random base64, one in 64 characters is a slash. In a
+        // path, about one in five characters is a slash.
         let slashes = value.iter().filter(|byte| **byte == b'/').count();
         return is_public_key(value) || (slashes > 0 && !(slashes * 6 <= value.len() && random::is_random(value)));
     }
@@ -24,8 +24,8 @@ pub(crate) fn is_reference(value: &[u8]) -> bool {
         || is_file_name(value)
 }
 
-/// Whether the value is a path or a selector. Such a value contains only names and the characters that join
-/// names, as in `/etc/x`, `./x`, `~/x`, `#id`, `.class`.
+/// Whether the value is a path or a selector. A path or selector contains only names and the characters that
+/// join names, as in `/etc/x`, `./x`, `~/x`, `#id`, `.class`.
 fn begins_path(value: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-~#:$*@+, ".contains(byte) || !byte.is_ascii();
     matches!(value, [b'/' | b'.' | b'#' | b'~', next, ..] if *next != b':')
@@ -33,8 +33,8 @@ fn begins_path(value: &[u8]) -> bool {
         && value.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').all(expression::is_name)
 }
 
-/// Whether the value begins like a public key in base64. The list contains beginnings for SSH and X.509 (EC
-/// and RSA).
+/// Whether the value begins like a public key in base64. The list contains the beginnings of SSH keys and of
+/// X.509 keys (EC and RSA).
 pub(crate) fn is_public_key(value: &[u8]) -> bool {
     [
         b"MFkwEwYHKoZIzj0".as_slice(),
@@ -58,11 +58,12 @@ fn is_file_name(value: &[u8]) -> bool {
     ENDINGS.iter().any(|ending| value.ends_with(ending))
 }
 
-/// Whether the value is a regular expression or a format.
+/// Whether the value is a regular expression or a description of allowed characters, such as `a-zA-Z0-9`.
 pub(crate) fn is_pattern(value: &[u8]) -> bool {
     const CERTAIN: [&[u8]; 11] =
         [b"\\x", b"[a-z", b"[A-Z", b"[0-9", b"\\d", b"\\w", b"\\s", b"a-zA-Z", b"A-Za-z", b"0-9A-Z", b"0-9a-z"];
-    /// A generated password may contain one of these sequences by chance.
+    /// A generated password may contain one of these sequences by chance, so one is not enough in a value
+    /// with digits.
     const LIKELY: [&[u8]; 4] = [b"(?", b".*", b".+", b"[^"];
     let num = |marks: &[&[u8]]| -> usize {
         marks.iter().map(|mark| value.windows(mark.len()).filter(|window| window == mark).count()).sum()

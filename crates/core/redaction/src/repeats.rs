@@ -1,4 +1,4 @@
-//! Finds other occurrences of the values that the rules found. These occurrences do not need a name.
+//! Finds other occurrences of the values that the rules found. No name is needed near these occurrences.
 
 use std::ops::Range;
 
@@ -7,10 +7,10 @@ use aho_corasick::{AhoCorasickBuilder, MatchKind};
 use crate::engine::{Span, is_free_on_the_left};
 use crate::judge;
 
-/// Minimum length of a value whose other occurrences are searched, in bytes.
+/// Minimum length, in bytes, of a value whose other occurrences are searched for.
 const SHORTEST_REPEATED: usize = 8;
 
-/// Maximum number of values of one text whose other occurrences are searched.
+/// Maximum number of values in one text whose other occurrences are searched for.
 const MOST_REPEATED: usize = 256;
 
 /// The other occurrences of the found values, for example in output, in quotes or in a comment.

@@ -8,8 +8,8 @@ use crate::engine::{self, Span};
 use crate::{marker, repeats};
 
 /// Maximum number of passes. A redaction can change the surrounding text so that another rule finds a secret
-/// in it. Real texts need one additional pass. The limit matters only for texts that are designed to need
-/// many passes.
+/// in it. Real texts need at most one additional pass. The limit matters only for texts that are designed to
+/// need many passes.
 const MOST_PASSES: usize = 16;
 
 /// A text without secrets, and the findings.
@@ -17,12 +17,12 @@ const MOST_PASSES: usize = 16;
 pub struct Redacted<'text> {
     /// Borrowed if no secret was found. The text has the same number of lines as the original text.
     pub text: Cow<'text, str>,
-    /// Sorted by line. For a secret of several lines, the finding contains the number of the first line.
+    /// Sorted by line. The finding for a secret of several lines contains the number of its first line.
     pub findings: Vec<SecretFinding>,
 }
 
-/// Replaces the secrets that `find` returns. `find` is called again for each redacted text. This ends when
-/// `find` returns no spans or after the maximum number of passes.
+/// Replaces the secrets that `find` returns. Then `find` is called again with the redacted text. This is
+/// repeated until `find` returns no spans, but for at most [`MOST_PASSES`] passes.
 pub(crate) fn redact<'text>(text: &'text str, find: impl Fn(&str) -> Vec<Span>) -> Redacted<'text> {
     let mut redacted = Redacted { text: Cow::Borrowed(text), findings: Vec::new() };
     for _ in 0..MOST_PASSES {

@@ -1,12 +1,13 @@
 //! Checks that each rule finds the secrets that its templates produce. Also checks that similar values are
-//! not found: the same template with one repeated character, or with too few different characters.
+//! not found: values from the same template that consist of one repeated character or of too few different
+//! characters.
 
 use crate::synthesis::{Dice, Fill, fill};
 use crate::{Redactor, SecretsIgnore, rule_ids};
 
 const SEEDS: u64 = 25;
 
-/// For each rule, templates of texts in which the rule finds a secret.
+/// Templates of texts in which each rule finds a secret.
 pub(crate) const CASES: &[(&str, &[&str])] = &[
     (
         "private-key",
@@ -330,8 +331,8 @@ fn redactor() -> Redactor {
     Redactor::new(&SecretsIgnore::default()).expect("no patterns")
 }
 
-/// Fills the template and redacts the text. Returns the text, whether the rule found a secret, and whether a
-/// filled part of more than eight characters remains.
+/// Fills the template and redacts the text. Returns the filled template, whether the rule found a secret, and
+/// whether the redacted text still contains a filled part of more than eight characters.
 fn outcome(redactor: &Redactor, rule: &str, template: &str, how: Fill, seed: u64) -> (String, bool, bool) {
     let (text, parts) = fill(template, &mut Dice::new(seed), how);
     let redacted = redactor.redact(&text);
@@ -358,8 +359,8 @@ fn filled_templates_are_redacted() {
                 let (_, fires, survives) = outcome(&redactor, rule, template, Fill::Random, *seed);
                 !fires || survives
             });
-            // A few random values look like words, so one value may be missed. If the value has the prefix of
-            // a provider, the rule must always find it.
+            // A few random values look like words, so the rule may miss one value. A value with the prefix of
+            // a provider must always be found.
             let num_missed = num_missed.count();
             if num_missed > 1 {
                 missed.push(format!("{rule}: {template}: {num_missed} of {SEEDS}"));

@@ -8,7 +8,7 @@ mod services;
 use crate::name::Naming;
 
 /// This number is part of the key of all data that is derived from redacted texts. Increase it when a change
-/// of the rules changes which text is redacted.
+/// to the rules affects which text is redacted.
 pub const RULES_VERSION: u32 = 7;
 
 /// A rule for one kind of secret. The rule defines how the secret is found and checked.
@@ -16,7 +16,8 @@ pub(crate) struct Rule {
     /// The name that users see and use in `secrets.ignore`. The name consists of lower-case words with
     /// hyphens.
     pub(crate) id: &'static str,
-    /// The rule is tried only where one of these texts occurs. Upper and lower case are not distinguished.
+    /// The rule is tried only at positions at which one of these texts occurs. Upper and lower case are not
+    /// distinguished.
     pub(crate) keywords: &'static [&'static str],
     pub(crate) find: Find,
 }
@@ -27,7 +28,7 @@ pub(crate) enum Find {
     Assignment(Naming),
     /// The userinfo of a URL.
     Userinfo,
-    /// The userinfo of a URL that is a parameter of another URL.
+    /// The userinfo of a URL that is percent-encoded as a parameter of a different URL.
     EncodedUserinfo,
     /// A block of base64 that begins like a private key.
     KeyBody,
@@ -35,9 +36,9 @@ pub(crate) enum Find {
     Jwk,
     /// The passwords of a command line.
     Command,
-    /// A password that is written to the standard input of a command.
+    /// A password that is passed to the standard input of a command.
     Piped,
-    /// The password after `-u user -p`.
+    /// The password after `-u user -p`, for any command.
     Options,
     /// The arguments of a call whose name indicates a credential.
     Credentials,
@@ -47,15 +48,15 @@ pub(crate) enum Find {
     LiteralAfter,
     /// The password after a user and a slash.
     Pair,
-    /// The value after a word that means "password" in another language.
+    /// The value after a word that means "password" in a language other than English.
     Translated,
     /// An entry of `.pgpass`.
     Pgpass,
-    /// Cells of tables.
+    /// The secret cells of tables.
     Cells,
-    /// Values that SQL inserts.
+    /// The secret values in SQL `INSERT` statements.
     Inserted,
-    /// The printed output of a notebook.
+    /// The secrets in the printed output of a notebook.
     Printed,
     /// A block of base64 between a header and a footer.
     PrivateKey,
@@ -66,8 +67,8 @@ pub(crate) enum Find {
 }
 
 pub(crate) struct Pattern {
-    /// The first group that matches is the secret. Without a group, the secret is the whole match. A match
-    /// never contains a line feed.
+    /// The first group that matches is the secret. If the expression has no group, the secret is the whole
+    /// match. A match never contains a line feed.
     pub(crate) regex: &'static str,
     /// Maximum number of bytes of a match before the keyword. If this number is 0, the match begins with the
     /// keyword.
@@ -78,15 +79,15 @@ pub(crate) struct Pattern {
 /// A condition that a match must meet.
 #[derive(Clone, Copy)]
 pub(crate) enum Check {
-    /// The value has enough different characters. This excludes `ghp_xxxxxxxx`.
+    /// The value has enough different characters. This condition excludes `ghp_xxxxxxxx`.
     Varied,
-    /// The value has mixed letters and digits without words. Used for secrets whose format is also common for
+    /// The value has mixed letters and digits without words. Used for secrets whose format is also common in
     /// identifiers.
     Random,
     /// The value has capitals, and a digit or high entropy. Used for prefixes that also occur at the
     /// beginning of the names of styles and packages.
     Mixed,
-    /// The value is base64 of `user:password`.
+    /// The value is the base64 encoding of `user:password`.
     BasicAuth,
     /// The value is not a template or a placeholder. Used for values that people choose.
     Chosen,
@@ -100,7 +101,7 @@ const fn token(id: &'static str, keywords: &'static [&'static str], regex: &'sta
     checked(id, keywords, regex, Check::Varied)
 }
 
-/// A rule for a value that has no special form. The name before the value identifies it.
+/// A rule for a value that has no special form and is identified by the name before it.
 const fn beside(id: &'static str, keywords: &'static [&'static str], regex: &'static str) -> Rule {
     checked(id, keywords, regex, Check::Random)
 }
@@ -114,8 +115,8 @@ const fn inner(id: &'static str, keywords: &'static [&'static str], back: usize,
     Rule { id, keywords, find: Find::Pattern(Pattern { regex, back, check: Check::Varied }) }
 }
 
-/// The regular expression of a value that is assigned to a name. The name begins with `$name`. The value may
-/// be in quotes.
+/// The regular expression of a value that is assigned to a name. `$name` matches the beginning of the name.
+/// The value may be in quotes.
 macro_rules! named {
     ($name:literal, $value:literal) => {
         concat!(

@@ -1,12 +1,13 @@
 //! Recognises files that are never read, because their names show that they contain secrets.
 //!
 //! `ALWAYS` lists kinds of files that contain only secrets. `BY_NAME` lists words in file names. These words
-//! do not apply to source code and documents (`secrets.py`, `docs/secrets.md`). Such files usually describe
-//! secrets and do not contain them. Source code and documents are redacted like every other text.
+//! do not apply to the names of source code and documents (`secrets.py`, `docs/secrets.md`), because these
+//! files usually describe secrets and do not contain them. Source code and documents are redacted like every
+//! other text.
 //!
 //! `.env.example`, `.env.sample` and `.env.template` are sensitive like all files that match `.env*`. People
-//! sometimes write real secrets into these files by mistake, and the file name does not show such a mistake.
-//! An operator can allow these files.
+//! sometimes write real secrets into these files by mistake, and the file name does not show this. An
+//! operator can allow these files.
 
 use cairn_domain::RepoPath;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -25,10 +26,10 @@ const ALWAYS: &[&str] = &[
     "*.key", "*.pem", "*.p12", "*.pfx", "*.p8", "*.pkcs12", "*.jks", "*.jceks", "*.keystore", "*.bks", "*.ppk",
     "*.keytab", "*.kdb", "*.kdbx", "*.ovpn", "*.agilekeychain/**", "*.opvault/**", "*.mobileprovision", "secring.*",
     "wallet.dat",
-    // Folders of tools.
+    // Folders in which tools store credentials.
     ".aws/**", ".ssh/**", ".gnupg/**", ".azure/**", ".kube/**", ".gcloud/**", ".config/gcloud/**", ".terraform.d/**",
     ".secrets/**", ".vnc/passwd",
-    // Files of tools.
+    // Files in which tools store credentials.
     ".git/config", ".git-credentials", ".gitcookies", ".npmrc", ".pypirc", ".netrc", "_netrc", ".authinfo",
     ".authinfo.gpg", ".dockercfg", ".dockerconfigjson", ".docker/config.json", ".htpasswd", ".htdigest", ".pgpass",
     "pgpass.conf", ".my.cnf", ".mylogin.cnf", ".s3cfg", ".boto", ".rclone.conf", "rclone.conf", ".terraformrc",
@@ -86,9 +87,9 @@ pub struct SensitiveNames {
 }
 
 impl SensitiveNames {
-    /// Combines the defaults with the settings of the operator: the names in `add` are sensitive too, and
-    /// paths that match a glob in `allow` are not sensitive. If `allow` contains the pattern `*.pem`, the
-    /// default pattern `*.pem` has no effect.
+    /// Combines the defaults with the settings of the operator: paths that match a glob in `add` are
+    /// sensitive too, and paths that match a glob in `allow` are not sensitive. If `allow` contains the
+    /// pattern `*.pem`, the default pattern `*.pem` has no effect.
     pub fn new<Glob: AsRef<str>>(add: &[Glob], allow: &[Glob]) -> Result<Self, InvalidPattern> {
         let always = ALWAYS.iter().copied().chain(add.iter().map(AsRef::as_ref));
         Ok(Self {
@@ -99,16 +100,16 @@ impl SensitiveNames {
         })
     }
 
-    /// Adds the names of a repository. A repository cannot remove names. The operator's `allow` has no effect
-    /// on the added names.
+    /// Adds the names from the settings of a repository. A repository cannot remove names. The operator's
+    /// `allow` has no effect on the added names.
     pub fn with_repository<Glob: AsRef<str>>(&self, add: &[Glob]) -> Result<Self, InvalidPattern> {
         let by_repository = Patterns::new("sensitive", add.iter().map(AsRef::as_ref))?;
         Ok(Self { by_repository, ..self.clone() })
     }
 }
 
-/// The first pattern that matches the path. A file with such a path is not read. Upper and lower case are not
-/// distinguished.
+/// The first pattern that matches the path; `None` if the path is not sensitive. A file with a sensitive path
+/// is not read. Upper and lower case are not distinguished.
 pub fn is_sensitive<'names>(path: &RepoPath, names: &'names SensitiveNames) -> Option<&'names str> {
     let path = path.as_str().to_lowercase();
     if let Some(pattern) = names.by_repository.first_match(&path) {

@@ -2,8 +2,8 @@
 
 use crate::entropy;
 
-/// For each letter, the letters that often follow it in words of English and of code. The 248 pairs are 93 %
-/// of the pairs in 15,698 words of real code, and 37 % of the pairs in random text.
+/// For each letter, the letters that often follow it in words of English and of code. These 248 pairs make up
+/// 93 % of all letter pairs in 15,698 words of real code, and 37 % of the pairs in random text.
 #[rustfmt::skip]
 const FOLLOWERS: [&[u8]; 26] = [
     b"bcdgiklmnprstuvwy", b"aeilorsu", b"acehiklmorstu", b"adeilorsu", b"acdefgilmnopqrstvwx", b"aefiloru",
@@ -35,9 +35,9 @@ pub(crate) struct Shape {
     pub(crate) signs: usize,
     /// White space and control characters.
     pub(crate) blanks: usize,
-    /// Number of positions where the kind changes between lower-case letters, capitals and digits. The change
-    /// after the first letter of a capitalised word is not counted. In random text, the kind changes about
-    /// every two characters. In identifiers, the kind changes about every six characters.
+    /// Number of positions at which the kind of character changes between lower-case letter, capital and
+    /// digit. The change after the first letter of a capitalised word is not counted. In random text, the
+    /// kind changes about every two characters. In identifiers, the kind changes about every six characters.
     pub(crate) changes: usize,
     /// Number of letters in sequences that look like words.
     pub(crate) in_words: usize,
@@ -70,7 +70,8 @@ impl Shape {
         self.letters() > 0 && self.in_words * 5 >= self.letters() * 3
     }
 
-    /// The number of classes that occur in the value: lower case, upper case, digits and special characters.
+    /// The number of classes of characters that occur in the value: lower-case letters, capitals, digits and
+    /// special characters.
     pub(crate) fn num_classes(&self) -> usize {
         [self.lower, self.upper, self.digits, self.signs].iter().filter(|count| **count > 0).count()
     }
@@ -114,7 +115,7 @@ fn word_runs(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Whether a sequence of letters looks like a word. The sequence must have at least four letters, and three
-/// quarters of its pairs must be common. In a long sequence, only two thirds of the pairs must be common,
+/// quarters of its pairs of adjacent letters must be common. In a long sequence, two thirds are enough,
 /// because the sequence may consist of several words.
 fn reads_like_a_word(run: &[u8]) -> bool {
     let enough = if run.len() < 8 { (run.len() - 1) * 9 } else { (run.len() - 1) * 8 };
@@ -130,7 +131,8 @@ fn common_pairs(run: &[u8]) -> usize {
         .count()
 }
 
-/// Whether the value has only letters and few common pairs, like text typed at random on a keyboard.
+/// Whether the value consists of letters and has few common pairs, like text that is typed at random on a
+/// keyboard.
 pub(crate) fn is_letter_noise(value: &[u8]) -> bool {
     let letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
     if letters != value.len() || value.len() < 10 || entropy::centibits(value) < 280 {
@@ -164,8 +166,8 @@ pub(crate) fn is_bare_noise(value: &[u8]) -> bool {
     word_runs(&letters).count() * 3 >= letters.len() && common_pairs(&letters) * 20 <= (letters.len() - 1) * 11
 }
 
-/// Whether the value is a placeholder. A placeholder contains a word of `STAND_INS`, an ascending sequence,
-/// or only very few different characters.
+/// Whether the value is a placeholder. A placeholder contains a word in `STAND_INS` or an ascending sequence,
+/// or consists of very few different characters.
 pub(crate) fn is_placeholder_text(value: &[u8]) -> bool {
     entropy::num_distinct(value) < 4.min(value.len())
         || longest_count_up(value) >= 6
@@ -173,7 +175,8 @@ pub(crate) fn is_placeholder_text(value: &[u8]) -> bool {
 }
 
 /// Whether the value contains the word. In a long random value, four letters often form a word by chance.
-/// Such a word by chance rarely has regular capitals, and it rarely ends at a word boundary.
+/// Therefore the word must have regular capitals and end at a word boundary, which is rare for a word that is
+/// formed by chance.
 fn contains_word(value: &[u8], word: &[u8]) -> bool {
     value.windows(word.len()).enumerate().any(|(at, window)| {
         window.eq_ignore_ascii_case(word)
@@ -184,8 +187,8 @@ fn contains_word(value: &[u8], word: &[u8]) -> bool {
     })
 }
 
-/// Whether the word continues after `end`. The result can only be true in a value with lower-case letters,
-/// capitals and digits. In such a value, a lower-case letter or a digit continues the word.
+/// Whether the word continues after `end`. A lower-case letter or a digit continues the word, but only in a
+/// value that contains lower-case letters, capitals and digits.
 fn goes_on(value: &[u8], end: usize) -> bool {
     let has = |kind: fn(&u8) -> bool| value.iter().any(kind);
     has(u8::is_ascii_uppercase)
@@ -202,7 +205,8 @@ pub(crate) fn starts_with_ignoring_case(value: &[u8], word: &[u8]) -> bool {
     value.len() >= word.len() && value[..word.len()].eq_ignore_ascii_case(word)
 }
 
-/// The length of the longest sequence in which each byte is one greater than the byte before: 6 in `x123456`.
+/// The length of the longest sequence in which each byte is greater by one than the previous byte: 6 in
+/// `x123456`.
 fn longest_count_up(value: &[u8]) -> usize {
     let mut longest = 0;
     let mut run = 1;
@@ -248,8 +252,8 @@ pub(crate) fn is_random_text(value: &[u8]) -> bool {
     (is_restless(shape, value.len()) && !wordy) || is_pair_noise(value)
 }
 
-/// Whether the pairs of letters are random: at most half of them are common. In English, nine of ten pairs
-/// are common. In abbreviations, six of ten pairs are common.
+/// Whether the pairs of letters are random: at most half of them are common. In English words, nine of ten
+/// pairs are common; in abbreviations, six of ten.
 fn is_pair_noise(value: &[u8]) -> bool {
     let (mut num_pairs, mut num_common) = (0, 0);
     for run in value.split(|byte| !byte.is_ascii_alphabetic()).filter(|run| run.len() >= 2) {
@@ -261,7 +265,7 @@ fn is_pair_noise(value: &[u8]) -> bool {
 }
 
 /// Whether the kind of character changes as often as in random text. The limit is lower for a value with
-/// fewer kinds and for a long value.
+/// fewer kinds of characters and for a long value.
 fn is_restless(shape: Shape, length: usize) -> bool {
     match (shape.upper > 0 && shape.lower > 0, length) {
         (true, ..24) => shape.changes * 9 >= length * 2,
@@ -270,7 +274,7 @@ fn is_restless(shape: Shape, length: usize) -> bool {
     }
 }
 
-/// Whether the value is base64 without a digit. Such values are rare but do occur.
+/// Whether the value is random base64 that happens to contain no digit. Such values are rare.
 fn is_joined_noise(value: &[u8], shape: Shape) -> bool {
     shape.upper > 2 && shape.lower > 2 && shape.in_words * 4 <= shape.letters() && entropy::centibits(value) >= 350
 }

@@ -1,13 +1,13 @@
 //! The surroundings of generated secrets, in many languages and formats. The module `generated` uses these
 //! surroundings.
 
-/// The way in which the surroundings delimit a value. This way determines which characters the value may
-/// contain and how these characters are written.
+/// The way in which the surroundings delimit a value. It determines which characters the value may contain
+/// and how they are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Writing {
     /// The value extends to the end of the line and contains no blanks.
     Line,
-    /// Unquoted YAML. Like `Line`, but YAML must read the value as plain text.
+    /// Unquoted YAML. Like `Line`, but the value must be a plain scalar in YAML.
     Yaml,
     /// Between double quotes, with backslash escapes.
     Double,
@@ -22,26 +22,27 @@ pub enum Writing {
     /// The userinfo of a URL. Characters that a URL does not allow are percent-encoded, but sub-delimiters
     /// are not.
     Url,
-    /// The value extends to a semicolon, within double quotes.
+    /// The value ends at a semicolon, within double quotes.
     Semicolon,
-    /// The value extends to a blank and contains no characters with a meaning in a shell.
+    /// The value ends at a blank and contains no characters that have a special meaning in a shell.
     Word,
     /// A literal in backticks.
     Backtick,
-    /// The value extends to a blank. A backslash precedes each `:` and `\`.
+    /// The value ends at a blank. A backslash precedes each `:` and `\`.
     Colons,
-    /// The value extends to a comma or a blank.
+    /// The value ends at a comma or a blank.
     Comma,
     /// A cell of a Markdown table.
     Cell,
     /// Between double quotes. A double quote in the value is doubled.
     Verbatim,
-    /// The value extends to a blank or `;`, with or without quotes. All characters with a meaning in a shell
-    /// are replaced by `_`.
+    /// The value ends at a blank or `;`, with or without quotes. All characters that have a special meaning
+    /// in a shell are replaced by `_`.
     Blunt,
     /// A value in a Makefile.
     Make,
-    /// A value in a connection string. The value extends to `;`, within double quotes of XML or of a program.
+    /// A value in a connection string. The value ends at `;`. The connection string is between double quotes,
+    /// in XML or in a program.
     Connection,
     /// A URL in which every special character is percent-encoded.
     Percent,
@@ -249,8 +250,8 @@ pub const SURROUNDINGS: &[Surrounding] = &[
     at("mount command", Writing::Comma, "mount -t cifs -o username=bob,password=§ //srv/share /mnt\n"),
 ];
 
-/// The surroundings of base64 on several lines: a label, the text before the base64, the text for each line,
-/// and the text after the base64. `§` is replaced by the base64 of the line.
+/// The surroundings of a base64 value of several lines: a label, the text before the base64, the text for
+/// each line, and the text after the base64. `§` is replaced by the base64 of the line.
 #[rustfmt::skip]
 pub const WRAPPED: &[(&str, &str, &str, &str)] = &[
     ("yaml block", "api_secret: |\n", "  §\n", "other: 1\n"),

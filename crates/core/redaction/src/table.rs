@@ -1,5 +1,5 @@
-//! Finds secrets in tables: Markdown, terminal output, HTML, CSV, and columns of text. The head of a column
-//! names the cells below it. The first cell of a row names the cells to its right.
+//! Finds secrets in tables: Markdown, terminal output, HTML, CSV, and columns of text. The name of a value is
+//! in the head of its column or in a cell to its left.
 
 use std::ops::Range;
 
@@ -8,7 +8,8 @@ use crate::columns::Cut;
 use crate::lines::{LONGEST_LINE, REACH, line_around, lines_after};
 
 /// The secret cells of the table or row that contains a keyword. `until` is the end of the last table that
-/// was read, so no table is read twice. `budget` is the number of bytes that may still be read.
+/// was read; text before this position is not read again. `budget` is the number of bytes that may still be
+/// read.
 pub(crate) fn cells(text: &[u8], hit: &Range<usize>, until: &mut usize, budget: &mut usize) -> Vec<Range<usize>> {
     if *budget == 0 || !ends_cell(text, hit.end) {
         return Vec::new();
@@ -23,8 +24,8 @@ pub(crate) fn cells(text: &[u8], hit: &Range<usize>, until: &mut usize, budget: 
     found
 }
 
-/// Whether the border of a cell follows the rest of the name. The check must be cheap, because most keywords
-/// in a text are not in a table.
+/// Whether the border of a cell follows the name that contains the keyword. The check must be cheap, because
+/// most keywords in a text are not in a table.
 fn ends_cell(text: &[u8], end: usize) -> bool {
     let rest = &text[end..text.len().min(end + LONGEST_NAME)];
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_- *`\"'\\\r".contains(byte);

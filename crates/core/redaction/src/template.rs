@@ -16,7 +16,7 @@ const PAIRS: [(&[u8], &[u8]); 8] = [
     (b"$[", b"]"),
 ];
 
-/// Brackets around a label: `<your password>`, `[password]`, `{0}`, `%PASSWORD%`, `__PASSWORD__`.
+/// Characters that enclose a label: `<your password>`, `[password]`, `{0}`, `%PASSWORD%`, `__PASSWORD__`.
 const AROUND: [(u8, u8); 4] = [(b'<', b'>'), (b'[', b']'), (b'{', b'}'), (b'%', b'%')];
 
 /// Whether a part of the value is a placeholder that is filled in later.
@@ -35,7 +35,8 @@ fn is_variable(value: &[u8]) -> bool {
     }
 }
 
-/// Whether the value contains `open` and then `close`. If `close` is missing, a name must follow `open`.
+/// Whether the value contains `open` and, after it, `close`. If `close` is missing, a name must follow
+/// `open`.
 fn holds_pair(value: &[u8], open: &[u8], close: &[u8]) -> bool {
     let Some(at) = find(value, open) else { return false };
     let inner = &value[at + open.len()..];
@@ -65,8 +66,8 @@ fn holds_label(value: &[u8], open: u8, close: u8) -> bool {
     matches!(value.first(), Some(b'<' | b'[')) && is_words(&value[1..]) && (is_wordy(value) || value.len() < 8)
 }
 
-/// Whether the text between brackets is a label. Between braces, the text may also be a number, a format or
-/// empty.
+/// Whether the text between brackets is a label. Between braces, the text may also be a number or a format
+/// specifier, or be empty.
 fn is_label(inner: &[u8], open: u8, whole: bool) -> bool {
     let inner = inner.trim_ascii();
     match open {
@@ -81,12 +82,12 @@ fn is_label(inner: &[u8], open: u8, whole: bool) -> bool {
     }
 }
 
-/// Whether most letters belong to words.
+/// Whether most letters of the text belong to words.
 fn is_wordy(text: &[u8]) -> bool {
     Shape::of(text).is_wordy()
 }
 
-/// Whether the text consists only of names, blanks and joiners.
+/// Whether the text consists only of names, blanks, and characters that may join names or enclose them.
 fn is_words(text: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-. '\"$[]()/,|:".contains(byte);
     let is_joiner = |byte: &u8| !byte.is_ascii_alphanumeric();

@@ -1,13 +1,13 @@
 //! Makes text from repositories, remotes and hosting APIs safe for a message.
 //!
-//! A message may quote such text: a pattern of a settings file, the error output of git, a description. The
-//! message is stored with a run, printed in terminals and returned to agents. [`Untrusted`] is the only form
-//! in which such text may be part of a message:
+//! A message may quote text from these sources, such as a pattern in a settings file, the error output of
+//! git, or a description. The message is stored with a run, printed in terminals and returned to agents.
+//! [`Untrusted`] is the only form in which such text may be part of a message:
 //! - Every secret is redacted, even on lines with a marker such as `cairn:ignore-secret`.
 //! - Line breaks, control characters and invisible characters are escaped.
 //! - The text has at most [`MAX_UNTRUSTED_CHARS`] characters.
-//! - The text is displayed between `«` and `»`. The text itself cannot contain these characters. These
-//!   quotation marks remain when a message is stored as plain text, so [`message_parts`] can find the quoted
+//! - The text is displayed between `«` and `»`. The text itself cannot contain these characters. The marks
+//!   are part of the message even when it is stored as plain text, so [`message_parts`] can find the quoted
 //!   parts of any message.
 
 use std::fmt;
@@ -21,14 +21,14 @@ pub const MAX_UNTRUSTED_CHARS: usize = 300;
 const OPEN: char = '«';
 const CLOSE: char = '»';
 
-/// Replaces the end of a text that is too long.
+/// Replaces the part of a text that exceeds the maximum length.
 const ELLIPSIS: char = '…';
 
-/// A longer text is cut to this many bytes before it is redacted.
+/// A longer text is cut to this number of bytes before it is redacted.
 const MAX_REDACTED_BYTES: usize = 16 * 1024;
 
-/// The cut may divide a secret, and then no rule finds the secret. Therefore this many bytes before the cut
-/// are not shown. A rule for one line never reads more bytes than this.
+/// If the cut divides a secret, no rule finds the secret. Therefore, this number of bytes before the cut is
+/// not shown. A rule for one line never reads more bytes.
 const HIDDEN_BEFORE_CUT_BYTES: usize = 2048;
 
 /// Untrusted text that is safe in a message. `Display` adds the quotation marks. [`Untrusted::as_str`]
@@ -89,8 +89,8 @@ pub enum MessagePart<'message> {
     Untrusted(&'message str),
 }
 
-/// The parts of a message in order. No part is empty. If a closing quotation mark is missing, all text after
-/// the opening mark is treated as untrusted.
+/// The parts of a message, in order, without empty parts. If a closing quotation mark is missing, all text
+/// after the opening mark is treated as untrusted.
 pub fn message_parts(message: &str) -> impl Iterator<Item = MessagePart<'_>> {
     let mut rest = message;
     let mut is_quote = false;
@@ -116,7 +116,7 @@ pub fn message_parts(message: &str) -> impl Iterator<Item = MessagePart<'_>> {
 fn escaped(text: &str, is_cut: bool) -> String {
     let mut out = String::new();
     let mut num_chars = 0;
-    // The position at which the text ends if an ellipsis must follow.
+    // The position at which the text must be cut if an ellipsis has to follow.
     let mut end_before_ellipsis = 0;
     let mut is_cut = is_cut;
     for character in text.chars() {

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use crate::{judge, marker, random, template};
 
-/// The id of the rule. The marker of this rule is `[REDACTED]` without the id, so that the text remains a
-/// URL.
+/// The id of the rule. The marker of this rule is `[REDACTED]`, without the id of the rule, so that the text
+/// remains a URL.
 pub(crate) const RULE: &str = "url-credentials";
 
 /// Maximum length of a userinfo, in bytes.
@@ -21,13 +21,13 @@ const CONNECTIONS: &[&str] = &[
     "mysql+pymysql", "mysql+mysqldb", "vertica", "redshift", "trino", "presto", "hive", "memcached", "etcd", "tcp",
 ];
 
-/// The userinfo after the `://` at `colon`, if the userinfo contains a secret.
+/// The userinfo after the `://` that begins at `colon`, if it contains a secret.
 pub(crate) fn userinfo(text: &[u8], colon: usize) -> Option<Range<usize>> {
     let start = colon + 3;
     let scheme = &text[scheme_start(text, colon)..colon];
     let connection = CONNECTIONS.iter().any(|known| scheme.eq_ignore_ascii_case(known.as_bytes()));
     let window = &text[start..text.len().min(start + LONGEST)];
-    // A single quote ends the URL only if another single quote precedes the URL.
+    // A single quote ends the URL only if a single quote also precedes the URL.
     let quoted = scheme_start(text, colon).checked_sub(1).is_some_and(|before| text[before] == b'\'');
     let Some(length) = at_sign(window, quoted) else {
         let is_end = |byte: &u8| matches!(byte, 0..=32 | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'/' | b'?' | 127);
@@ -44,7 +44,7 @@ pub(crate) fn userinfo(text: &[u8], colon: usize) -> Option<Range<usize>> {
     is_secret(info, is_web, connection).then_some(start..end)
 }
 
-/// The userinfo of a URL that is encoded as a parameter of another URL:
+/// The userinfo of a URL that is percent-encoded as a parameter of a different URL:
 /// `postgres%3A%2F%2Fuser%3Apassword%40host`.
 pub(crate) fn encoded_userinfo(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
     let rest = &text[hit.end..text.len().min(hit.end + LONGEST)];
@@ -53,7 +53,7 @@ pub(crate) fn encoded_userinfo(text: &[u8], hit: &Range<usize>) -> Option<Range<
     encoded_password(rest).map(|length| hit.end..hit.end + length)
 }
 
-/// The length of a userinfo with encoded `:` and `@`, if its password may be a real password.
+/// The length of a userinfo in which `:` and `@` are percent-encoded, if its password may be a real password.
 fn encoded_password(rest: &[u8]) -> Option<usize> {
     let is_code = |window: &[u8], code: &[u8]| window.eq_ignore_ascii_case(code);
     let authority = rest.windows(3).position(|window| is_code(window, b"%2f")).unwrap_or(rest.len());
@@ -69,14 +69,15 @@ fn scheme_start(text: &[u8], colon: usize) -> usize {
     floor + text[floor..colon].iter().rposition(|byte| !is_part(byte)).map_or(0, |at| at + 1)
 }
 
-/// The end of the userinfo: the last `@` before the path. The characters `/`, `?` and `#` end the search only
-/// after text that may be a host and a port, because people forget to escape them in passwords.
+/// The end of the userinfo: the last `@` before the path. People forget to escape `/`, `?` and `#` in
+/// passwords. Therefore, these characters end the search only after text that may be a host and a port.
 fn at_sign(rest: &[u8], quoted: bool) -> Option<usize> {
     let is_end = |byte: &u8| {
         matches!(byte, 0..=32 | b'"' | b'`' | b'<' | b'>' | b'\\' | b'|' | 127) || (quoted && *byte == b'\'')
     };
     let whole = &rest[..rest.iter().position(is_end).unwrap_or(rest.len())];
-    // The name in `${USER}` may contain any character. Only such a name is in braces in a userinfo.
+    // The name in a placeholder such as `${USER}` may contain any character. In a userinfo, only placeholders
+    // contain braces.
     let authority = &whole[..whole.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(whole.len())];
     let last = |part: &[u8]| part.iter().rposition(|byte| *byte == b'@');
     last(authority).or_else(|| {

@@ -12,9 +12,9 @@ const REACH: usize = 400;
 
 /// A word of a command line.
 pub(crate) struct Word {
-    /// The word with its quotes.
+    /// The range of the word, including its quotes.
     pub(crate) whole: Range<usize>,
-    /// The word without surrounding quotes.
+    /// The range of the word without surrounding quotes.
     pub(crate) value: Range<usize>,
 }
 
@@ -39,7 +39,7 @@ impl Word {
         {
             return range.start + 1..range.start + end;
         }
-        // A quote that is never closed is not part of the value.
+        // An opening quote that is never closed is not part of the value.
         if rest.windows(length).any(|window| window == quote) { range } else { range.start + length..range.end }
     }
 }
@@ -102,7 +102,7 @@ impl<'text> Words<'text> {
         &self.text[self.at.min(self.text.len())..]
     }
 
-    /// Whether the string around the command ends here.
+    /// Whether the string around the command ends at the start of `rest`.
     fn ends_string(&self, rest: &[u8]) -> bool {
         match (self.quote, rest) {
             (Some((quote, true)), [b'\\', next, ..]) => *next == quote,
@@ -122,8 +122,8 @@ impl<'text> Words<'text> {
         }
     }
 
-    /// The length of a quoted part at the start of `rest`, if this part has the same quotes as the string
-    /// around the command. Such nested quotes occur in documents.
+    /// The length of a quoted part at the start of `rest` that has the same quotes as the string around the
+    /// command. Nested quotes of the same kind occur in documents.
     fn nested_length(&mut self, rest: &[u8]) -> usize {
         match (self.quote, rest) {
             (Some((quote, false)), [byte, next, ..])
@@ -135,7 +135,7 @@ impl<'text> Words<'text> {
         }
     }
 
-    /// Like `quoted_length`, but searches the rest of a line only once for each quote.
+    /// Like `quoted_length`, but does not search the rest of a line again for a quote that is never closed.
     fn closing(&mut self, inner: &[u8], quote: u8) -> Option<usize> {
         let unclosed = &mut self.unclosed[usize::from(quote == b'"')];
         if *unclosed {

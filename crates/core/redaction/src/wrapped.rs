@@ -56,8 +56,8 @@ pub(crate) fn lines(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Rang
     lines
 }
 
-/// The first sequence of digits after the separator that follows the name. The function is fast if no
-/// sequence follows.
+/// The first sequence of base64 or hexadecimal digits after the separator that follows the name. The function
+/// is fast if no such sequence follows.
 fn first_line(text: &[u8], name_end: usize) -> Option<Range<usize>> {
     if let Some(line) = block::start(text, name_end).map(|start| run(text, start))
         && line.len() >= SHORTEST_LINE
@@ -112,9 +112,9 @@ fn next_line(text: &[u8], end: usize, (width, num_digits): (usize, usize), targe
     (is_long && line.len() <= width && ends_line(&text[line.end..])).then_some(line)
 }
 
-/// The start of the next sequence. Only a line break, characters that join literals, and comment
-/// characters may precede the sequence, or a statement that appends to the target. If the current literal
-/// is closed, another literal must follow.
+/// The start of the next sequence of digits. Only a line break, characters that join literals, and comment
+/// characters may precede the sequence, or a statement that appends to the target. If the current literal is
+/// closed, another literal must follow.
 fn between(text: &[u8], end: usize, target: &[u8]) -> Option<usize> {
     let mut at = end;
     let mut num_quotes = 0;
@@ -159,14 +159,14 @@ fn between(text: &[u8], end: usize, target: &[u8]) -> Option<usize> {
         };
         at += length;
     }
-    // Special characters directly before the sequence may be its first digits.
+    // Characters such as `+` and `/` directly before the sequence may be its first base64 digits.
     let signs = text[escape_end..at].iter().rposition(|byte| !is_digit(*byte)).map_or(0, |last| last + 1);
     let start = escape_end + signs;
     (breaks && num_quotes % 2 == 0 && start > end).then_some(start)
 }
 
-/// Whether the line ends here. Characters that close a literal, an element or a JSON pair may precede the
-/// end.
+/// Whether the line ends at this position. Characters that close a literal, an element or a JSON pair may
+/// precede the end.
 fn ends_line(rest: &[u8]) -> bool {
     let length = rest.iter().take(12).take_while(|byte| b" \"'`+.,;)]}\r&|_~".contains(byte)).count();
     closes_literal(rest) || matches!(rest.get(length), None | Some(b'\n' | b'\\' | b'<'))
@@ -194,7 +194,7 @@ fn is_digit(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
 }
 
-/// Whether the lines are random digits and not a public key.
+/// Whether the lines contain random digits and not a public key.
 fn is_made(text: &[u8], lines: &[Range<usize>]) -> bool {
     let first = &text[lines[0].clone()];
     let digits: Vec<u8> = lines.iter().take(NUM_JUDGED).flat_map(|line| &text[line.clone()]).copied().collect();

@@ -1,5 +1,5 @@
-//! Commands: each command describes one change of the documents as data. A store runs each command in one
-//! transaction. `Command::apply` defines the effect of every command.
+//! Commands: each command is a value that describes one change to the documents. A store applies each command
+//! in one transaction. `Command::apply` defines the effect of every command.
 
 use std::collections::BTreeSet;
 
@@ -13,13 +13,13 @@ use crate::{
     RepositoryState, RunDetails, RunDocument, RunLedger, SyncOutcome, Wanted,
 };
 
-/// One change of the catalogue or the ledger.
+/// One change to the catalogue or the ledger.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Command {
     Register {
         repository: RepositoryId,
         details: Box<RepositoryDetails>,
-        /// Whether a registered repository keeps its branch and settings.
+        /// Whether a repository that is already registered keeps its branch and settings.
         keeps_settings: bool,
     },
     /// Replaces the settings if the stored settings are equal to `expected`. The address, the name and the
@@ -53,14 +53,14 @@ pub enum Command {
         report: String,
         now_ms: i64,
     },
-    /// The broker has confirmed the jobs of these parts.
+    /// Records that the broker has confirmed the jobs of these parts.
     Sent {
         run: RunId,
         parts: Vec<PartId>,
     },
     SendAgain {
         run: RunId,
-        /// Stages whose jobs are all still in the broker.
+        /// Stages of which the broker still has all jobs; these jobs are not sent again.
         held: BTreeSet<StageName>,
         now_ms: i64,
     },
@@ -69,7 +69,7 @@ pub enum Command {
         run: RunId,
         postponed: PostponedPart,
     },
-    /// Makes parts that wait for their next attempt start at once.
+    /// Starts at once the parts that wait for their next attempt.
     Resume {
         run: RunId,
     },
@@ -103,7 +103,7 @@ pub enum Command {
         now_ms: i64,
         again_after_ms: i64,
     },
-    /// The broker has confirmed the job of the request.
+    /// Records that the broker has confirmed the job of the request.
     Dispatched {
         repository: RepositoryId,
         request: u64,
@@ -142,7 +142,7 @@ pub enum Command {
     },
 }
 
-/// The data that the publication of a run stores.
+/// The data that is stored when a run is published.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Publishing {
     /// `Published` or `Partial`.
@@ -155,7 +155,7 @@ pub struct Publishing {
     pub now_ms: i64,
 }
 
-/// The result of a change.
+/// The result of a command.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CommandReply {
     Done,
@@ -201,7 +201,7 @@ impl Command {
         }
     }
 
-    /// The documents that the change needs.
+    /// The documents that the command needs.
     pub fn reach(&self) -> Reach {
         let repository = |id: &RepositoryId| Reach { registry: false, repository: Some(*id), run: None };
         let run = |id: &RunId| Reach { registry: false, repository: None, run: Some(*id) };

@@ -6,7 +6,7 @@ use crate::{Deletion, Refusal, Registry, RepositoryState, Requests, RunLedger};
 
 impl RepositoryState {
     /// Hides the repository and returns the generation of the deletion. A second deletion changes nothing.
-    /// `unfinished` is the ledger of the repository's unfinished run, if one exists. That run is cancelled.
+    /// `unfinished` is the ledger of the repository's unfinished run, if one exists; this run is cancelled.
     pub fn delete(
         &mut self,
         registry: &mut Registry,
@@ -25,15 +25,15 @@ impl RepositoryState {
         registry.deletions.insert(repository, Deletion { generation, indexed_again: None });
         self.is_deleted = true;
         self.deletion = Some(generation);
-        // A job may be delivered twice, and the slower handler may still write after the publication. So the
-        // published generation is now treated as aborted. It is removed only after the latest time at which
-        // such a handler can still run.
+        // If a job was delivered twice, the slower handler may still write after the publication. So the
+        // published generation is now treated like an aborted one, which is removed only after the latest
+        // time at which a handler can still run.
         if let Some(published) = self.published.take() {
             self.aborted.insert(published, now_ms);
         }
         self.requests = Requests { last: self.requests.last, ..Requests::default() };
-        // A sync in progress read the source and the settings of the deleted repository. This sync must not
-        // begin a run, even if the repository is registered again.
+        // A sync in progress has read the source and the settings of the deleted repository. This sync must
+        // not begin a run, even if the repository is registered again.
         self.lease.revoke(now_ms);
         Ok(generation)
     }

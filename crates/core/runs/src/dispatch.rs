@@ -1,11 +1,11 @@
-//! The dispatch of a repository's requests: it selects the request whose job may be published now.
+//! Dispatches a repository's requests: selects the request whose job may be published now.
 
 use crate::{Dispatched, RepositoryState, Requests, Wanted};
 
 impl RepositoryState {
     /// Returns the request whose job may be published now, if one exists. A dispatched job is treated as lost
     /// if it did not reach the broker in time, or if no worker has started it within `again_after_ms`. A new
-    /// request does not wait for the next attempt at an earlier request.
+    /// request starts at once, even if an earlier request waits for its next attempt.
     pub fn dispatchable(&self, now_ms: i64, again_after_ms: i64) -> Option<Wanted> {
         let wanted = self.requests.wanted?;
         let is_in_the_way = |dispatched: Dispatched| {
@@ -19,7 +19,7 @@ impl RepositoryState {
 
     pub fn dispatch(&mut self, now_ms: i64, again_after_ms: i64) -> Option<Wanted> {
         let wanted = self.dispatchable(now_ms, again_after_ms)?;
-        // If an earlier request has no answer yet, the options of both requests are combined.
+        // If an earlier request is not fulfilled yet, the options of both requests are combined.
         let request = self.requests.dispatched.map_or(wanted, |before| wanted.joined(before.request));
         self.requests.wanted = Some(request);
         self.requests.dispatched =

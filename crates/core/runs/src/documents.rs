@@ -1,5 +1,5 @@
-//! The documents in a store: one for the registry, one for each repository, and one for each run. For each
-//! part of a run that has ended, the store has a row.
+//! The documents in a store: one for the registry, one for each repository, and one for each run. The store
+//! has a row for each part that has ended.
 
 use cairn_domain::{
     ArtifactRef, FailureCode, GenerationId, Hosted, PartEnd, PartId, RepositoryId, RepositoryName, RunId, Source,
@@ -28,7 +28,7 @@ pub struct RepositoryDetails {
     pub settings: String,
     /// Former names, sorted.
     pub aliases: Vec<RepositoryName>,
-    /// Set if the repository was registered from the listing of an organisation, and not by a person.
+    /// Set if a listing of an organisation, and not a person, caused the registration of the repository.
     pub hosted: Option<Hosted>,
 }
 
@@ -36,7 +36,7 @@ pub struct RepositoryDetails {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SyncOutcome {
     pub at_ms: i64,
-    /// The code and the chain of causes, if the sync failed.
+    /// If the sync failed: the code of the failure, and its chain of causes.
     pub failure: Option<(FailureCode, String)>,
 }
 
@@ -55,7 +55,7 @@ pub struct RunDetails {
     pub plan: ArtifactRef,
     pub revision: String,
     pub branch: Option<String>,
-    /// Name of the embedding model. Empty until the run is published.
+    /// Name of the embedding model. The name is empty until the run is published.
     pub model: String,
     /// The run's result, as text that this crate does not interpret.
     pub result: String,
@@ -92,11 +92,11 @@ pub struct Documents {
     pub run: Option<RunDocument>,
     /// The published run of the repository.
     pub previous: Option<RunDocument>,
-    /// Generations of the runs of a repository with a pending deletion.
+    /// The generations of all runs of the repository, if its deletion is pending.
     pub earlier: Vec<GenerationId>,
     /// An ended part whose row the store must add.
     pub ended: Option<EndedPart>,
-    /// A view that the store must save under its sequence number, for cursors.
+    /// A view that the store must save under its sequence number, because cursors refer to it.
     pub publication: Option<Publication>,
     /// If set, the store must remove the repository's runs and parts up to this generation.
     pub forgotten_until: Option<GenerationId>,

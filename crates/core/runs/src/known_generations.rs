@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use cairn_domain::{GenerationId, Interval, View};
 
-/// The published generations, and the views that readers use.
+/// The published generations, and the views that are in use.
 pub struct KnownGenerations<'a> {
-    /// Published generations that are not newer than any view in use.
+    /// Published generations that are not newer than the oldest view in use.
     pub settled: BTreeSet<GenerationId>,
     /// Published generations that are not settled.
     pub published: &'a [GenerationId],

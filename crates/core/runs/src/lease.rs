@@ -1,5 +1,5 @@
-//! The lease for syncing a repository. Only one worker holds the lease at a time. The lease expires, because
-//! its holder may crash before the holder ends the lease.
+//! The lease for syncing a repository. Only one worker holds the lease at a time. The lease expires after
+//! some time, because a holder may crash before it ends the lease.
 
 use cairn_domain::SyncProgress;
 
@@ -28,8 +28,8 @@ impl LeaseState {
         if self.is_active(now_ms) {
             return Err(Refusal::Conflict("another worker holds the lease and is syncing the repository"));
         }
-        // The epoch is at least the current time. A repository that was deleted and registered again must not
-        // reuse epochs that an earlier holder may still use.
+        // The epoch is at least the current time. Otherwise, a repository that was deleted and registered
+        // again could reuse an epoch that an earlier holder still uses.
         let epoch = (self.epoch + 1).max(now_ms.max(0) as u64);
         let expires_at_ms = now_ms.saturating_add(ttl_ms);
         *self = Self { epoch, expires_at_ms, is_held: true, progress: SyncProgress::default() };
@@ -46,14 +46,14 @@ impl LeaseState {
         Ok(())
     }
 
-    /// Ends the lease without the consent of its holder.
+    /// Ends the lease, although its holder has not ended it.
     pub fn revoke(&mut self, now_ms: i64) {
         if self.is_held {
             *self = Self { epoch: self.epoch + 1, expires_at_ms: now_ms, ..Self::default() };
         }
     }
 
-    /// Rejects every epoch except the epoch of the newest holder.
+    /// Accepts only the epoch of the current holder.
     pub fn check(&self, epoch: u64) -> Result<(), Refusal> {
         if self.is_held && self.epoch == epoch { Ok(()) } else { Err(LOST) }
     }

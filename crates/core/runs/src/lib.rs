@@ -1,7 +1,8 @@
-//! The lifecycle of runs: leases, plans and their barriers, publication, views, aborting, sweeping, deletion.
+//! The lifecycle of runs: leases, plans and the barriers between their stages, publication, views, aborting,
+//! sweeping, and deletion.
 //!
-//! The state machines are plain values. Each function takes the states that it needs. The function either
-//! changes the states and returns a result, or refuses and leaves the states unchanged. In one transaction, a
+//! The state machines are plain values. Each function takes the states that it needs. It either changes the
+//! states and returns a result, or returns a refusal and leaves the states unchanged. In one transaction, a
 //! store loads the states under its write lock, calls one function and writes the changed states. So SQLite,
 //! Neo4j and the simulation make the same decisions.
 //!

@@ -1,11 +1,11 @@
-//! The parts of a run as sets of numbers. If the end of a part is reported twice, the set still contains the
-//! part only once.
+//! The parts of a run as sets of numbers. If the end of a part is reported twice, the set of ended parts
+//! still contains the part only once.
 
 /// A set of part numbers of one stage.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PartSet {
-    /// Number `n` is bit `n % 64` of word `n / 64`. The last word is not zero, so that equal sets are equal
-    /// values.
+    /// Number `n` is bit `n % 64` of word `n / 64`. The last word is never zero, so that equal sets have
+    /// equal `words`.
     words: Vec<u64>,
 }
 
@@ -70,9 +70,9 @@ impl FromIterator<u32> for PartSet {
 /// The parts of one stage of a run, and the state of each part.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StageParts {
-    /// All parts of the plan.
+    /// All parts of this stage in the plan.
     pub planned: PartSet,
-    /// Parts that may start: their predecessors have ended, and the run's window had capacity.
+    /// Parts that were released: their predecessors have ended, and the run's window had capacity for them.
     pub released: PartSet,
     /// Parts whose jobs the broker has confirmed.
     pub sent: PartSet,

@@ -4,9 +4,9 @@ use std::fmt;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
-    /// The subject of the change does not exist.
+    /// The object that the command would change does not exist.
     NotFound,
-    /// Another change happened before this change, or the current state does not allow this change.
+    /// The current state does not allow the change, for example because a different change was made first.
     Conflict(&'static str),
     /// The change is not allowed in any state.
     Invalid(&'static str),

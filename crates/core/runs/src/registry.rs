@@ -10,8 +10,8 @@ use cairn_domain::{GenerationId, PublishedSeq, RepositoryId, View};
 pub struct Deletion {
     /// Records that began before this generation must be removed.
     pub generation: GenerationId,
-    /// The generations before the deletion, which stay hidden. This field is set when the repository is
-    /// indexed again. Until then, the whole repository is hidden.
+    /// The generations of the repository before the deletion, which stay hidden. This field is set when the
+    /// repository is indexed again. Until then, the whole repository is hidden.
     pub indexed_again: Option<BTreeSet<GenerationId>>,
 }
 
@@ -22,7 +22,7 @@ pub struct Registry {
     pub seq: PublishedSeq,
     /// The highest published generation.
     pub newest_published: u64,
-    /// Allotted generations that are neither published nor forgotten.
+    /// Allotted generations that are neither published nor already forgotten after an abort or a deletion.
     pub unpublished: BTreeSet<GenerationId>,
     pub deletions: BTreeMap<RepositoryId, Deletion>,
 }
@@ -42,7 +42,7 @@ impl Registry {
         self.without_deleted(view)
     }
 
-    /// An earlier view, without the repositories that were deleted after it was created.
+    /// Removes from an earlier view the repositories that were deleted after the view was created.
     pub fn without_deleted(&self, mut view: View) -> View {
         for (repository, deletion) in &self.deletions {
             match &deletion.indexed_again {

@@ -19,12 +19,12 @@ pub struct RepositoryState {
     pub published: Option<GenerationId>,
     pub unfinished: Option<GenerationId>,
     /// Aborted generations that are not forgotten yet, with the time of the abort. A deletion adds the
-    /// published generation here.
+    /// published generation to them.
     pub aborted: BTreeMap<GenerationId, i64>,
 }
 
 impl RepositoryState {
-    /// Registers the repository. This also reverses the deletion of a repository.
+    /// Registers the repository. If the repository was deleted, this call reverses the deletion.
     pub fn register(&mut self) {
         self.is_deleted = false;
     }
@@ -34,8 +34,8 @@ impl RepositoryState {
     }
 
     /// Forgets an aborted generation that was swept from every store. Handlers of runs that ended after
-    /// `until_ms` may still write records. So this returns false, and changes nothing, if the generation was
-    /// aborted after that time.
+    /// `until_ms` may still write records. So the function returns false, and changes nothing, if the
+    /// generation was aborted after `until_ms`.
     pub fn forget_aborted(&mut self, registry: &mut Registry, generation: GenerationId, until_ms: i64) -> bool {
         if self.aborted.get(&generation).is_none_or(|ended_at_ms| *ended_at_ms > until_ms) {
             return false;
@@ -46,7 +46,7 @@ impl RepositoryState {
     }
 
     /// Forgets a deletion whose records were removed from every store, and all earlier aborted generations.
-    /// Returns false, and changes nothing, while a handler of a run before the deletion may still write.
+    /// Returns false, and changes nothing, as long as a handler of a run before the deletion may still write.
     pub fn forget_deletion(
         &mut self,
         registry: &mut Registry,
@@ -70,7 +70,7 @@ impl RepositoryState {
         true
     }
 
-    /// Whether nothing remains of the repository except its document.
+    /// Whether the repository is deleted and only its document remains.
     pub fn is_removed(&self) -> bool {
         self.is_deleted && self.deletion.is_none() && self.unfinished.is_none() && self.aborted.is_empty()
     }

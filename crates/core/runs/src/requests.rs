@@ -14,13 +14,13 @@ pub struct Wanted {
     pub asked_at_ms: i64,
     /// Whether all records must be created again.
     pub rebuild: bool,
-    /// Whether a schedule made this request, and not a person. If such a sync fails in the same way as the
-    /// sync before it, the failure is not reported as new.
+    /// Whether a schedule, and not a person, made this request. If a scheduled sync fails in the same way as
+    /// the previous sync, the failure is not reported as new.
     pub is_scheduled: bool,
 }
 
 impl Wanted {
-    /// Combines another request with this one.
+    /// Combines an additional request with this one.
     pub(crate) fn joined(self, other: Wanted) -> Self {
         Wanted {
             lane: self.lane.min(other.lane),
@@ -34,7 +34,7 @@ impl Wanted {
 /// A request whose job was given to a dispatcher, which publishes the job to the broker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dispatched {
-    /// The request at the time of the dispatch. A request that arrives later is a separate request with its
+    /// The request at the time of the dispatch. If a request arrives later, it is a separate request with its
     /// own options.
     pub request: Wanted,
     pub at_ms: i64,
@@ -44,7 +44,8 @@ pub struct Dispatched {
     pub postponed_until_ms: Option<i64>,
 }
 
-/// If a dispatched job does not reach the broker within this time, the dispatcher has crashed.
+/// If a dispatched job has not reached the broker within this time, the dispatcher is assumed to have
+/// crashed.
 pub const HANDED_OVER_WITHIN_MS: i64 = 10_000;
 
 impl Dispatched {
@@ -85,9 +86,9 @@ impl Requests {
         let wanted = match self.wanted {
             Some(wanted) if wanted.number > under_way => wanted.joined(asked),
             _ => {
-                // The first number is at least the current time. A repository that was deleted and registered
-                // again must not reuse numbers. If it reused a number, a late job from before the deletion
-                // would answer a new request.
+                // The first number is at least the current time. So a repository that was deleted and
+                // registered again reuses no number. Otherwise, a late job from before the deletion would
+                // count as the answer to a new request.
                 self.last = if self.last == 0 { asked.asked_at_ms.max(1) as u64 } else { self.last + 1 };
                 Wanted { number: self.last, ..asked }
             }
@@ -96,7 +97,7 @@ impl Requests {
         wanted.number
     }
 
-    /// The broker has confirmed the job of the request.
+    /// Records that the broker has confirmed the job of the request.
     pub fn dispatched(&mut self, number: u64) {
         if let Some(dispatched) = self.dispatched.as_mut().filter(|dispatched| dispatched.request.number == number) {
             dispatched.is_sent = true;
@@ -110,8 +111,8 @@ impl Requests {
         dispatched.map(|dispatched| dispatched.postponed_until_ms = Some(until_ms)).is_some()
     }
 
-    /// The sort key of the waiting request among the requests of all repositories: its lane and its time.
-    /// Between two attempts, the sort key contains the time of the next attempt.
+    /// The key by which the waiting requests of all repositories are sorted: the lane and the time of the
+    /// request. If the request waits for its next attempt, the key contains the time of this attempt.
     pub fn place(&self) -> Option<(Lane, i64)> {
         let wanted = self.wanted?;
         let own = self.dispatched.filter(|dispatched| dispatched.request.number == wanted.number);
@@ -119,7 +120,7 @@ impl Requests {
         Some((wanted.lane, wanted.asked_at_ms.max(until_ms.unwrap_or(i64::MIN))))
     }
 
-    /// Returns the request with this number, if it is not answered yet.
+    /// Returns the request with this number, if it is still open.
     pub fn asked(&self, number: u64) -> Option<Wanted> {
         let wanted = self.wanted.filter(|wanted| wanted.number >= number)?;
         let under_way = self.dispatched.map(|dispatched| dispatched.request);

@@ -1,4 +1,4 @@
-//! The ledger of one run: its plan, the parts that may start, the ended parts, and the end of the run.
+//! The ledger of one run: its plan, the released parts, the ended parts, and the end of the run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,24 +11,24 @@ pub struct RunLedger {
     pub id: RunId,
     pub state: RunState,
     pub lane: Lane,
-    /// The published generation against which the plan was made.
+    /// The published generation on which the plan is based.
     pub previous: Option<GenerationId>,
     /// Maximum number of parts in flight.
     pub window: u32,
     pub stages: BTreeMap<StageName, StageParts>,
     /// The time at which a part last ended. If no part has ended yet, the time at which the run began.
     pub progressed_at_ms: i64,
-    /// The time when the run's jobs were last sent again. Sending jobs again is not progress.
+    /// The time when the run's jobs were last sent again. Sending jobs again does not count as progress.
     pub sent_again_at_ms: Option<i64>,
     pub ended_at_ms: Option<i64>,
     pub published: Option<PublishedSeq>,
     /// The time when a newer run was published or the repository was deleted. The artifacts of the run are
-    /// still needed while views of the run exist.
+    /// still needed as long as views that contain the run are in use.
     pub superseded_at_ms: Option<i64>,
     /// Whether the sweep has removed the run's records from every store. For a published run, these are the
     /// records that the run retired. For an aborted run, these are the records that the run began.
     pub is_swept: bool,
-    /// Parts whose last attempt failed and whose jobs wait for the next attempt. Sorted by part.
+    /// Parts whose last attempt failed and which wait for the next attempt. Sorted by part.
     pub postponed: Vec<PostponedPart>,
 }
 
@@ -36,7 +36,7 @@ pub struct RunLedger {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PostponedPart {
     pub part: PartId,
-    /// The code of the failed attempt.
+    /// The code of the failure in the last attempt.
     pub code: FailureCode,
     /// The time of the next attempt.
     pub until_ms: i64,
@@ -109,8 +109,8 @@ impl RunLedger {
         Ok(run)
     }
 
-    /// Ends a part. Only the first end of a part has an effect. A failed part has ended too; its files are
-    /// listed in the result.
+    /// Ends a part. Only the first end of a part has an effect. A part that failed has also ended; the result
+    /// of the run lists its files.
     pub fn end_part(&mut self, part: PartId, failed: bool, now_ms: i64) -> Result<Ended, Refusal> {
         if self.state.is_finished() {
             return Err(Refusal::Conflict("the run is already finished"));
@@ -182,19 +182,19 @@ impl RunLedger {
         }
     }
 
-    /// The last time at which a part ended or the jobs were sent again. After this time, no event has caused
+    /// The last time at which a part ended or the jobs were sent again. Since this time, nothing has caused
     /// jobs to be published.
     pub fn quiet_since_ms(&self) -> i64 {
         self.sent_again_at_ms.map_or(self.progressed_at_ms, |sent_again| sent_again.max(self.progressed_at_ms))
     }
 
-    /// Whether the jobs may be lost, because for `after_ms` no part has ended and no job was sent again.
+    /// Whether jobs may be lost, because no part has ended and no job was sent again for `after_ms`.
     pub fn is_stalled(&self, now_ms: i64, after_ms: i64) -> bool {
         !self.state.is_finished() && self.quiet_since_ms().saturating_add(after_ms) <= now_ms
     }
 
     /// Puts the jobs of a stalled run back into the outbox, except jobs of stages in `held`, which the broker
-    /// still has. If a job was not lost, it is delivered twice. Every stage tolerates this.
+    /// still has. If a job was not lost, it is delivered twice. Every stage tolerates a second delivery.
     pub fn send_again(&mut self, held: &BTreeSet<StageName>, now_ms: i64) {
         for (_, stage) in self.stages.iter_mut().filter(|(name, _)| !held.contains(name)) {
             stage.sent = stage.sent.without(&stage.in_flight());
@@ -202,8 +202,8 @@ impl RunLedger {
         self.sent_again_at_ms = Some(now_ms);
     }
 
-    /// Records that an attempt at a part failed and when its job is delivered again. If the part has ended,
-    /// nothing changes.
+    /// Records that an attempt at a part failed, and the time at which its job is delivered again. If the
+    /// part has ended, nothing changes.
     pub fn postpone(&mut self, postponed: PostponedPart) {
         if self.in_flight().contains(&postponed.part) {
             self.postponed.retain(|earlier| earlier.part != postponed.part);
@@ -212,9 +212,9 @@ impl RunLedger {
         }
     }
 
-    /// Puts the jobs of postponed parts back into the outbox, so that the parts start at once. The waiting
-    /// copies of the jobs are delivered later. If the part has not ended by then, it is done twice. Every
-    /// stage tolerates this.
+    /// Puts the jobs of postponed parts back into the outbox, so that the parts start at once. The copies of
+    /// the jobs that wait for the next attempt are still delivered later. If a part has not ended by then, it
+    /// is processed twice, which every stage tolerates.
     pub fn resume(&mut self) {
         for PostponedPart { part, .. } in std::mem::take(&mut self.postponed) {
             if let Some(stage) = self.stages.get_mut(&part.stage) {
@@ -223,9 +223,9 @@ impl RunLedger {
         }
     }
 
-    /// Publishes the run's generation. If the run is already published, its sequence number is returned. If
-    /// the repository has a pending deletion, `earlier` contains the generations of its runs. The generations
-    /// before the deletion stay hidden.
+    /// Publishes the run's generation. If the run is already published, only its sequence number is returned.
+    /// If the deletion of the repository is pending, `earlier` contains the generations of the repository's
+    /// runs. The generations before the deletion stay hidden.
     pub fn publish(
         &mut self,
         registry: &mut Registry,
@@ -273,7 +273,7 @@ impl RunLedger {
         Ok(())
     }
 
-    /// Ends the run without publishing it. The old generation stays published.
+    /// Ends the run without publishing it. The previous generation stays published.
     pub fn abort(&mut self, repository: &mut RepositoryState, state: RunState, now_ms: i64) -> Result<(), Refusal> {
         if !matches!(state, RunState::Failed | RunState::Cancelled) {
             return Err(Refusal::Invalid("the state of an aborted run must be `failed` or `cancelled`"));

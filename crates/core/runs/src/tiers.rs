@@ -1,21 +1,21 @@
 //! Decides which files of a store one step of maintenance rewrites.
 //!
 //! The *tier* of a file is the logarithm, to the base 4, of the number of its live rows. If a tier of small
-//! files has `FILES_PER_TIER` files, these files and all smaller files become one file. So a row is rewritten
-//! about once in each tier, and the number of small files grows with the logarithm of the number of rows. A
-//! file with too many dead rows is also rewritten.
+//! files has `FILES_PER_TIER` files, these files and all smaller files become one file. So each row is
+//! rewritten about once for each tier, and the number of small files grows with the logarithm of the number
+//! of rows. A file with too many dead rows is also rewritten.
 
 const FILES_PER_TIER: usize = 4;
-/// A file belongs to the lowest tier if it has fewer rows.
+/// A file with fewer live rows belongs to the lowest tier.
 const TINY_ROWS: u32 = 64;
 
 /// The limits of one store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tiers {
-    /// Maximum number of rows that a step reads, unless it reads one larger file.
+    /// Maximum number of rows that a step reads. A step may exceed it only to read a single larger file.
     pub step_rows: u32,
-    /// A file is rewritten if at least one of this number of rows is dead. A tiny file is rewritten if any
-    /// row is dead.
+    /// A file is rewritten if the share of its dead rows is at least one divided by this number. A tiny file
+    /// is rewritten if any row is dead.
     pub dead_part: u32,
 }
 
@@ -33,8 +33,8 @@ impl Size {
 }
 
 impl Tiers {
-    /// The numbers of the files that the next step replaces by one file, in ascending order. The list is
-    /// empty if no file must be rewritten.
+    /// The positions in `sizes` of the files that the next step replaces by one file, in ascending order. The
+    /// list is empty if no file must be rewritten.
     pub fn next_group(self, sizes: &[Size]) -> Vec<usize> {
         let tier = |size: &Size| self.tier(*size);
         let is_full = |full: &u32| sizes.iter().filter(|size| tier(size) == Some(*full)).count() >= FILES_PER_TIER;
@@ -60,8 +60,8 @@ impl Tiers {
         group
     }
 
-    /// The tier of a file. `None` for a large file, which is not merged because of its size. The limit is so
-    /// low that a step can read all smaller files of a full tier.
+    /// The tier of a file. `None` for a large file, which is never merged because a tier is full. The limit
+    /// is so low that one step can read all files of a full tier.
     fn tier(self, size: Size) -> Option<u32> {
         let is_large = size.live() >= self.step_rows / FILES_PER_TIER as u32;
         (!is_large).then(|| (size.live() / TINY_ROWS).checked_ilog(4).map_or(0, |tier| tier + 1))
@@ -88,7 +88,7 @@ mod tests {
         check(&[(40, 0), (40, 0), (40, 0)], &[]);
         check(&[(40, 0), (40, 0), (40, 0), (63, 0)], &[0, 1, 2, 3]);
         check(&[(40, 0), (40, 0), (40, 0), (64, 0)], &[]);
-        // If a tier is full, the smaller files are also merged, but not the larger files.
+        // If a tier is full, the files of smaller tiers are also merged, but not the files of larger tiers.
         check(&[(9, 0), (300, 0), (1_200, 0), (300, 0), (900, 0), (300, 0), (20_000, 0)], &[0, 1, 3, 4, 5]);
         check(&[(40, 1)], &[0]);
         check(&[(800, 99)], &[]);

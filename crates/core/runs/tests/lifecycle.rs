@@ -9,7 +9,7 @@ use cairn_domain::{
 };
 use cairn_runs::{Beginning, Refusal, Registry, RepositoryState, RunLedger};
 
-/// One repository and the registry.
+/// The states of one repository and of the registry.
 struct World {
     id: RepositoryId,
     registry: Registry,
@@ -60,7 +60,7 @@ fn stage_starts_after_its_predecessors_end() {
     assert_eq!(run.in_flight(), [part(StageName::Parse, 0), part(StageName::Parse, 1)]);
     let first = run.end_part(part(StageName::Parse, 1), false, 5).expect("planned");
     assert_eq!((first.is_first, first.released), (true, vec![]));
-    // A second report of the same end releases nothing, because the other part is still open.
+    // A second report that the same part ended releases nothing, because the other part has not ended.
     let again = run.end_part(part(StageName::Parse, 1), true, 6).expect("planned");
     assert_eq!((again.is_first, again.released), (false, vec![]));
     let last = run.end_part(part(StageName::Parse, 0), true, 7).expect("planned");
@@ -141,7 +141,7 @@ fn views_see_published_generations_only() {
     let (two, three) = (second.id.generation, third.id.generation);
     assert!(world.sees(three) && !world.sees(two));
     // The aborted generation stays hidden until two conditions hold: it is swept from every store, and no
-    // late writer can still exist.
+    // late writer can exist any more.
     assert!(!world.repository.forget_aborted(&mut world.registry, two, 99));
     assert!(world.registry.view().hidden.contains(&two));
     assert!(world.repository.forget_aborted(&mut world.registry, two, 100));
@@ -179,7 +179,7 @@ fn deleted_repository_is_hidden_and_can_be_reindexed() {
 }
 
 /// A sync that began before the deletion loses its lease, even if the repository is registered again. The
-/// sync may have read the source or the settings that caused the deletion.
+/// sync may have read the old source or settings because of which the repository was deleted.
 #[test]
 fn sync_of_a_deleted_repository_loses_its_lease() {
     let mut world = World::new();

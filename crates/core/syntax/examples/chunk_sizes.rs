@@ -1,9 +1,10 @@
-//! Prints the sizes of chunks and the time to create them: `cargo run --release -p cairn-syntax --example
-//! chunk_sizes -- PATH…`.
+//! Prints the sizes of chunks and the speed at which they are created: `cargo run --release -p cairn-syntax
+//! --example chunk_sizes -- PATH…`.
 //!
-//! Reads the files below the given paths and divides each into chunks. For each language it prints the
+//! Reads the files below the given paths and divides each into chunks. For each language, it prints the
 //! deciles of the number of tokens per chunk, the kinds of chunks, and the speed without parsing. With
-//! `SHOW=1` it prints every chunk instead: kind, span, tokens, symbol or heading, header.
+//! `SHOW=1`, it instead prints the kind, span, number of tokens, symbol or heading, and header of every
+//! chunk.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
-//! Compares the time to extract facts with the time of a parse alone: `cargo run --release -p cairn-syntax
-//! --example parse_speed -- PATH…`.
+//! Compares the time for extracting facts with the time for parsing alone: `cargo run --release -p
+//! cairn-syntax --example parse_speed -- PATH…`.
 //!
 //! Reads the files below the given paths. On one core, it first parses each file with tree-sitter alone and
-//! then calls `parse_file`. The example measures both times and prints one line per language. The query of a
-//! language is compiled once per process, and the time for this is measured separately.
+//! then calls `parse_file`. It measures both times and prints one line per language. The query of a language
+//! is compiled once per process, and the time for compiling is measured separately.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

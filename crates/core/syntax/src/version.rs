@@ -9,7 +9,7 @@ use cairn_languages::languages;
 use crate::chunker::CHUNKER_VERSION;
 use crate::engine::ENGINE_VERSION;
 
-/// A digest of everything that decides the facts of a file in this language. The digest covers the grammar
+/// A digest of everything that determines the facts of a file in this language. The digest covers the grammar
 /// and its version, the query file, the row of the table, the engine and the chunker. The digest has 64
 /// hexadecimal digits. All unknown languages have the same digest.
 pub fn tool_version(language: &str) -> &'static str {

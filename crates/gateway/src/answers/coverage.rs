@@ -24,7 +24,7 @@ pub enum CoverageAnswer {
 pub struct CoverageReport {
     pub repository: String,
     pub num_paths: usize,
-    /// Paths by outcome.
+    /// Number of paths by outcome.
     pub counts: BTreeMap<String, u64>,
     /// Null if only a summary was requested.
     pub entries: Option<Vec<PathOutcome>>,

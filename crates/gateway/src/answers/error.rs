@@ -57,7 +57,7 @@ pub struct SuggestedCall {
     pub command: Option<String>,
 }
 
-/// How likely a suggested call helps.
+/// How likely a suggested call is to help.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Priority {
@@ -67,7 +67,7 @@ pub enum Priority {
 }
 
 impl Priority {
-    /// The priority of the suggestion with this rank, from 1.
+    /// The priority of the suggestion with this rank. Ranks start at 1.
     pub fn of(rank: usize) -> Self {
         match rank {
             0 | 1 => Self::High,

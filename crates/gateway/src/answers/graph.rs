@@ -148,7 +148,7 @@ impl EdgeReport {
         }
     }
 
-    /// In whole percent.
+    /// The confidence in whole percent.
     pub fn confidence_percent(&self) -> u8 {
         (self.confidence * 100.0).round() as u8
     }

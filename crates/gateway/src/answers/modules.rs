@@ -21,15 +21,16 @@ pub struct ModuleList {
 /// A module.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ModuleReport {
-    /// The name of the module, which filters of searches use, such as `fisio.imports`. Empty for the root.
+    /// The name of the module in the form that search filters use, such as `fisio.imports`. Empty for the
+    /// root.
     pub module: String,
     /// Null if no folder has exactly this name.
     pub directory: Option<String>,
-    /// The first paragraph of the document, or of the file of code, that describes the module.
+    /// The first paragraph of the document or of the code file that describes the module.
     pub description: Option<String>,
     /// Number of indexed files in the module, including all modules in it.
     pub num_files: u64,
-    /// The files by language.
+    /// Number of files by language.
     pub files: BTreeMap<String, u64>,
 }
 

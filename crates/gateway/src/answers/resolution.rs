@@ -26,27 +26,27 @@ pub struct Resolution {
     pub similar_files: Vec<String>,
 }
 
-/// How the name of a result matches the requested one.
+/// How the name of a result matches the requested name.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct NameMatchReport {
     /// The name of the definition.
     pub name: String,
-    /// `exact` or as in a resolution.
+    /// `exact`, or one of the values of `match` in a `Resolution`.
     pub r#match: String,
     /// From 0 to 1.
     pub score: f64,
     pub reason: String,
 }
 
-/// A name in the question that no symbol has exactly.
+/// A name in the question that matches no symbol exactly.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct NameReport {
     pub name: String,
     #[serde(default)]
     pub is_file: bool,
-    /// Null if the name is absent.
+    /// Null if no other name was used instead.
     pub resolution: Option<Resolution>,
-    /// Near names, if the name is absent.
+    /// Near names, if no other name was used instead.
     pub similar: Vec<String>,
     /// The file of a definition that the index does not contain as a symbol.
     #[serde(default, skip_serializing_if = "Option::is_none")]

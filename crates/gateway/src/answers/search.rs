@@ -22,19 +22,20 @@ pub struct SearchResults {
     /// The question as it was read.
     #[serde(default)]
     pub query: Box<QueryReport>,
-    /// Facts about the search, such as restrictions that the question states in words.
+    /// Facts about the search, such as restrictions that were found in the words of the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The facts of `query` as text, one fact per line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reading: Vec<String>,
-    /// The names in the question that are not exactly the name of a symbol.
+    /// The names in the question that match no symbol exactly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<NameReport>,
     /// Files and directories whose names match, if the question is the name of a file or asks for a file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FileReport>,
-    /// Whether the files are the results: `offset`, `num_results`, `cut` and `next_cursor` are about them.
+    /// True if the files are the results. Then `offset`, `num_results`, `cut` and `next_cursor` refer to the
+    /// files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub files_are_results: bool,
     /// False if no indexed code is relevant to the question. Then the answer has no results.
@@ -99,7 +100,7 @@ pub struct SearchResult {
     /// Time of the last change according to the history. Null if no history is available.
     pub changed_at: Option<String>,
     pub score: u64,
-    /// The position on the path that answers a flow question, from 1.
+    /// The position on the path that answers a flow question. Positions start at 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
     /// The edges of the graph over which the result was found.
@@ -148,7 +149,7 @@ pub struct Explanation {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ScorePart {
     pub part: String,
-    /// The rank in the list, from 1.
+    /// The rank in the list. Ranks start at 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
     /// In millionths.
@@ -177,7 +178,7 @@ pub struct CutReport {
     pub num_left: usize,
 }
 
-/// The limit because of which a page omits results.
+/// The limit that causes a page to omit results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CutBy {
@@ -186,7 +187,7 @@ pub enum CutBy {
     Time,
 }
 
-/// The relevance of an answer from a server that does not report the relevance.
+/// The value of `relevant` in an answer from a server that does not send this field.
 fn shown() -> bool {
     true
 }
@@ -194,7 +195,7 @@ fn shown() -> bool {
 /// Facts that explain an empty result.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct EmptyReport {
-    /// The reason as a sentence.
+    /// The reason for the empty result, as a sentence.
     #[serde(default)]
     pub statement: String,
     /// The words of the question that no chunk contains.
@@ -213,7 +214,7 @@ pub struct EmptyReport {
     pub weak_matches: Vec<WeakMatchReport>,
 }
 
-/// A question with results.
+/// A suggested question that has results.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SuggestionReport {
     pub query: String,

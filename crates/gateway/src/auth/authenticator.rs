@@ -81,7 +81,8 @@ impl Authenticator {
         if let Some(key) = self.recalled(hash) {
             return Ok(key);
         }
-        // The clock is read before the store is read, because the key may be revoked during the lookup.
+        // The clock is read before the store, so that a key that is revoked during the lookup is not cached
+        // for too long.
         let now = self.clock.monotonic();
         let found = self.store.find(hash).await.map_err(Refused::Store)?;
         // The store may compare hashes in a time that depends on the data. This second comparison takes

@@ -10,8 +10,8 @@ use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use crate::auth::Admission;
 
 /// The body is passed to the server in pieces of this size. The server accepts each piece immediately and
-/// buffers two or three pieces, even if the caller reads slowly. If a whole answer were passed at once, it
-/// would be treated as sent before its first byte was sent.
+/// buffers two or three pieces, even if the caller reads slowly. If the whole body were passed at once, the
+/// admission would end before the first byte was sent.
 const PIECE_BYTES: usize = 16 << 10;
 
 /// A body whose admission ends after the last piece, or when the connection is closed.

@@ -54,7 +54,8 @@ fn with_headers(mut response: Response, id: HeaderValue, origin: Option<HeaderVa
     response
 }
 
-/// Whether the request is a preflight: a browser sends it before a page of another origin may send a key.
+/// Whether the request is a preflight request. A browser sends a preflight request before a page of another
+/// origin may send a key.
 fn is_preflight(request: &Request) -> bool {
     let headers = request.headers();
     request.method() == Method::OPTIONS

@@ -109,7 +109,7 @@ async fn in_time(service: &Service, suggestions: impl Future<Output = Vec<Sugges
     tokio::time::timeout(service.config.time_for(false), suggestions).await.unwrap_or_default()
 }
 
-/// An empty answer with the calls that may follow it.
+/// An empty answer with the suggested next calls.
 #[derive(Serialize)]
 struct WithSuggestions {
     #[serde(flatten)]

@@ -49,7 +49,7 @@ pub(super) fn document() -> Value {
     })
 }
 
-/// The schema of an answer with the calls that an empty answer suggests.
+/// Adds the calls that an empty answer suggests to the schema of an answer.
 fn with_suggestions(answer: Schema) -> Schema {
     let mut answer = answer.to_value();
     if let Some(Value::Object(properties)) = answer.get_mut("properties") {

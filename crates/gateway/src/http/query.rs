@@ -32,7 +32,7 @@ pub(super) fn body_of(uri: &Uri) -> Result<Vec<u8>, HttpError> {
     Ok(Value::Object(body).to_string().into_bytes())
 }
 
-/// The values of a query string, without checks of their names and types.
+/// The values of a query string as JSON. Their names and types are not checked.
 pub(super) fn as_written(uri: &Uri) -> Vec<u8> {
     let Ok(Query(pairs)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else { return Vec::new() };
     let mut body = Map::new();
@@ -47,7 +47,7 @@ pub(super) fn as_written(uri: &Uri) -> Vec<u8> {
 }
 
 fn refused(reason: &str) -> HttpError {
-    HttpError::validation(&format!("the query string cannot be read: {reason}; or send the question as JSON by POST"))
+    HttpError::validation(&format!("the query string cannot be read: {reason}; you can send JSON by POST instead"))
 }
 
 fn put(body: &mut Map<String, Value>, fields: &Map<String, Value>, name: String, text: String) -> Result<(), String> {

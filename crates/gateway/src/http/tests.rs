@@ -979,8 +979,8 @@ fn route_of(tool: &str, arguments: &Value) -> Option<&'static str> {
     })
 }
 
-/// Requests with the arguments of tools have many wrong names and types. Every suggested request is sent
-/// without changes.
+/// Sends the arguments of tool calls as requests, so that many names and types are wrong. Then sends every
+/// suggested request without changes.
 #[tokio::test]
 async fn every_suggested_request_works() {
     let cluster = Cluster::of(0).await;
@@ -1018,7 +1018,7 @@ async fn error_of_a_misspelled_field_names_the_field() {
     assert_eq!(details["tool_suggestions"][0]["request"], expect, "{}", refused.text);
 }
 
-/// An error names the wrong field and suggests a request without its value.
+/// An error names the field with the wrong value, and suggests a request without this value.
 #[tokio::test]
 async fn error_of_a_wrong_value_names_the_field() {
     let cluster = Cluster::of(0).await;

@@ -154,8 +154,8 @@ impl Check {
         }
     }
 
-    /// Records a fault of an argument that the corrected call omits. The corrected form of a call that
-    /// changes the index must not omit an argument.
+    /// Records a fault of an argument that is omitted from the corrected call. If the call changes the index,
+    /// no argument may be omitted.
     fn dropped(&mut self, fault: FieldFault, message: String, is_required: bool) {
         self.note(fault, message);
         self.correctable &= self.tool.read_only && !is_required;
@@ -322,7 +322,7 @@ fn list(value: Value) -> Result<Value, Wrong> {
     }
 }
 
-/// Words that other products use for a choice, each with the word that means the same here.
+/// Words that other products use for a choice, each with the word of Cairn that has the same meaning.
 const OTHER_WORDS: &[(&[&str], &str)] = &[
     (&["impact", "used_by", "usages", "references", "uses_of", "importers", "imported_by"], "dependents"),
     (&["called_by", "who_calls", "incoming_calls"], "callers"),

@@ -23,8 +23,8 @@ const EDGE_LIMIT: usize = 25;
 /// the next page.
 const FRAME_TOKENS: usize = 350;
 
-/// The repositories that the call names. If the call names none, the list contains the repository that the
-/// caller works in, if this repository is known. An empty list selects all repositories.
+/// The repositories that the call names. If the call names no repository, the list contains the repository in
+/// which the caller works, provided that this repository is known. An empty list selects all repositories.
 pub(super) async fn repositories(agent: &dyn Agent, arguments: &Arguments, origin: &Origin) -> Vec<String> {
     let named = arguments.list("repository");
     if named.is_empty() { origin.working_repository(agent).await.into_iter().collect() } else { named }
@@ -168,8 +168,8 @@ fn nothing_found(answer: &SearchResults, nothing: &EmptyReport, arguments: &Argu
     reply
 }
 
-/// The calls after a search without results. Searches without the restrictions come first, then a call to
-/// index a repository that is not indexed, then other questions.
+/// The suggested calls after a search without results. Searches without one of the restrictions come first,
+/// then a call to index a repository that is not indexed, then other questions.
 fn after_nothing(answer: &SearchResults, nothing: &EmptyReport, arguments: &Arguments) -> Vec<Suggestion> {
     let mut candidates = Vec::new();
     for without in &nothing.without {
@@ -222,7 +222,7 @@ pub(super) async fn read_code(agent: &dyn Agent, arguments: &Arguments, origin: 
     };
     let mut question = read_question(arguments, inferred.as_deref());
     let (code, note) = match (questions::read(agent, &question).await, &inferred) {
-        // The name may exist elsewhere exactly as requested.
+        // Another repository may contain exactly the requested name.
         (Ok(code), Some(here)) if is_uncertain(&code) => match exact_elsewhere(agent, &question).await {
             Some(elsewhere) => {
                 let note = format!("not in {}; found in {}\n", one_line(here), one_line(&elsewhere.repository));
@@ -246,13 +246,13 @@ pub(super) async fn read_code(agent: &dyn Agent, arguments: &Arguments, origin: 
     Ok(ToolReply::new(text, &code, 1).next("read_code", rest))
 }
 
-/// Whether the code may be other code than the requested.
+/// Whether the returned code may differ from the requested code.
 fn is_uncertain(code: &CodeText) -> bool {
     let uncertain = [NameMatching::Fuzzy, NameMatching::Heuristic].map(NameMatching::as_str);
     code.resolution.as_ref().is_some_and(|resolution| uncertain.contains(&resolution.r#match.as_str()))
 }
 
-/// The answer from all repositories, if one of them contains exactly this name.
+/// The answer for all repositories, if a repository contains exactly the requested name.
 async fn exact_elsewhere(agent: &dyn Agent, question: &ReadQuestion) -> Option<CodeText> {
     let everywhere = ReadQuestion { repository: None, ..question.clone() };
     questions::read(agent, &everywhere).await.ok().filter(|code| !is_uncertain(code))

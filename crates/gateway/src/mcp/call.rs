@@ -46,7 +46,7 @@ pub(crate) async fn call(
     result
 }
 
-/// The notice as text, with the call that may follow. Quoted parts of the text come from the repository.
+/// The notice as text, with the suggested next call. Quoted parts of the text come from the repository.
 fn shown(notice: &Notice) -> String {
     let text = labelled(&notice.text);
     match notice.next.as_ref().and_then(Suggestion::of) {
@@ -102,8 +102,8 @@ pub(crate) struct SuggestedQuestion {
     pub question: Question,
 }
 
-/// The questions that may follow an error of this question, or its empty answer. Each question was tried and
-/// has an answer that is not empty.
+/// The suggested questions after an error of this question, or after an empty answer to it. Each question was
+/// tried and has an answer that is not empty.
 pub(crate) async fn suggested_questions(
     agent: &dyn Agent,
     question: &Question,
@@ -144,7 +144,8 @@ fn as_questions(suggestions: Vec<Suggestion>) -> Vec<SuggestedQuestion> {
 async fn candidates_of(agent: &dyn Agent, tool: &str, arguments: JsonObject) -> Vec<Suggestion> {
     match reply(agent, tool, arguments, Origin::Suggestion).await {
         Ok(reply) if reply.num_results == 0 => reply.suggestions,
-        // The tool asks more than one question, so it may find what the question did not find.
+        // The tool may ask several questions, so it may find something even if this question found nothing.
+        // Then nothing is suggested.
         Ok(_) => Vec::new(),
         Err(failure) => failure.suggestions,
     }
@@ -236,7 +237,7 @@ const OTHER_NAMES: &[(&[&str], &str, AddedArgument)] = &[
     (&["help", "guide"], "workflow_guide", None),
 ];
 
-/// Names of tools that edit files. No tool here does.
+/// Names of tools in other products that edit files. Cairn has no such tool.
 const EDITING: &[&str] =
     &["edit_code", "edit_file", "edit", "write_file", "write", "create_file", "apply_patch", "str_replace"];
 

@@ -12,7 +12,7 @@ use crate::questions::Question;
 struct Form {
     tool: &'static str,
     path: &'static str,
-    /// Each argument of the tool, with its field of the question.
+    /// Each argument of the tool, with the corresponding field of the question.
     fields: &'static [(&'static str, &'static str)],
 }
 
@@ -145,8 +145,8 @@ impl Form {
     }
 }
 
-/// The question of a tool call that guides show, with the accepted names of its arguments. None if the call
-/// is invalid, or if no question expresses it.
+/// The question of a tool call that a guide shows. The call may use every accepted name of an argument. None
+/// if the call is invalid, or if no question expresses it.
 pub fn question_of_call(tool: &str, arguments: JsonObject) -> Option<Question> {
     let tool = ToolSpec::find(tool)?;
     question_of(tool.name, Arguments::read(tool, arguments).ok()?.given())

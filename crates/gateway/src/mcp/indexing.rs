@@ -103,7 +103,8 @@ fn failed(progress: &IndexProgress) -> Failure {
     failure
 }
 
-/// The settings that calls gave for a repository. A repository that is not registered has none.
+/// The settings of a repository that come from calls. A repository that is not registered has no such
+/// settings.
 pub(super) async fn settings_of(agent: &dyn Agent, name: &str) -> Result<RequestSettings, QueryError> {
     let searcher = agent.searcher();
     match searcher.select_one(&searcher.catalogue.view().await?, name).await {

@@ -3,8 +3,8 @@
 //! Messages put text of repositories, remotes and hosting services between quotation marks that the text
 //! itself cannot contain (`cairn_redaction::Untrusted`). In answers to agents, a label marks each quoted part
 //! as data, even if the part contains instructions. The label is added to the text and to the structured
-//! content. A field that contains only a path has no label in the structured content, and neither has a
-//! pattern that a call gave: clients compare these values.
+//! content. In the structured content, a field that contains only a path has no label, and a pattern from a
+//! call has no label, because clients compare these values.
 
 use cairn_redaction::{MAX_UNTRUSTED_CHARS, MessagePart, message_parts, quoted};
 use cairn_wire::{RequestSettings, RunResult};
@@ -128,7 +128,7 @@ impl Label for RepositorySync {
 }
 
 impl Label for RepositoryReport {
-    /// The report itself contains the patterns that calls gave.
+    /// The report itself contains the patterns from calls, so `_given` is not used.
     fn label_except(&mut self, _given: &RequestSettings) {
         self.branch = self.branch.as_deref().map(bounded);
         self.description = self.description.as_deref().map(foreign);

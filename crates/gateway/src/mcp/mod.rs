@@ -2,8 +2,8 @@
 //!
 //! `tools` is the table that clients receive and that arguments are checked against. `call` routes a call to
 //! its tool. The tools use the questions of `crate::questions` and write the answers as compact text (`text`,
-//! `report`). The tools also return the typed answer (`structured`). An error of a call is returned as a
-//! result that suggests the next call. Only a call that cannot be routed is an error of the protocol.
+//! `report`). The tools also return the typed answer (`structured`). If a call fails, its result contains the
+//! error and suggests the next call. Only a call that cannot be routed is a protocol error.
 
 mod arguments;
 mod ask;

@@ -9,8 +9,8 @@ use tokio::sync::mpsc;
 use crate::agent::Agent;
 use crate::index_call::WatchIndexing;
 
-/// The origin of a call. Only a call of the caller may index the caller's working tree first; the trial of a
-/// suggestion changes nothing.
+/// The origin of a call. Only a call that the caller made may first index the caller's working tree; a trial
+/// call of a suggestion changes nothing.
 #[derive(Clone)]
 pub(super) enum Origin {
     Caller(Arc<dyn WatchIndexing>),
@@ -44,7 +44,7 @@ impl WatchIndexing for Unwatched {
 }
 
 /// Converts progress to notifications. The progress is the number of files read plus the number of parts that
-/// have ended, so it only increases.
+/// have ended. It never decreases.
 pub(super) struct Notifications {
     token: ProgressToken,
     num_files: AtomicU64,
@@ -52,7 +52,7 @@ pub(super) struct Notifications {
 }
 
 impl Notifications {
-    /// The watcher, and the notifications to send.
+    /// Returns the watcher, and the receiver of the notifications to send.
     pub(super) fn new(token: ProgressToken) -> (Self, mpsc::UnboundedReceiver<ProgressNotificationParam>) {
         let (sender, receiver) = mpsc::unbounded_channel();
         (Self { token, num_files: AtomicU64::new(0), sender }, receiver)
@@ -60,7 +60,8 @@ impl Notifications {
 
     fn send(&self, progress: u64, message: String) {
         let notification = ProgressNotificationParam::new(self.token.clone(), progress as f64).with_message(message);
-        // The receiver ends with the call. The run may continue, but its further progress is not sent.
+        // The receiver is dropped when the call ends. The run may continue, but its further progress is not
+        // sent.
         let _ = self.sender.send(notification);
     }
 }

@@ -12,7 +12,7 @@ struct PromptSpec {
     description: &'static str,
     /// Describes the argument `subject`.
     subject: &'static str,
-    /// Text before the subject.
+    /// The text of the prompt before the subject.
     task: &'static str,
     topic: &'static str,
 }

@@ -11,10 +11,10 @@ use super::suggestion::{Suggestion, reports};
 use super::untrusted::{UNTRUSTED, one_line};
 use crate::answers::ErrorReport;
 
-/// Maximum number of calls that an error or an empty answer suggests.
+/// Maximum number of calls that are suggested for an error or an empty answer.
 pub(super) const MAX_SUGGESTIONS: usize = 2;
 
-/// A reply. If `num_results` is 0, the answer is empty and the suggestions are shown.
+/// A reply. The suggestions are shown only if `num_results` is 0, because the answer is then empty.
 #[derive(Debug)]
 pub(super) struct ToolReply {
     pub text: String,
@@ -26,7 +26,8 @@ pub(super) struct ToolReply {
     answer: Value,
 }
 
-/// An error with suggested calls. The calls are tried before they are shown.
+/// An error with suggested calls. A call that only reads is tried first, and is shown only if it returns
+/// results.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub error: QueryError,
@@ -43,7 +44,7 @@ impl From<QueryError> for Failure {
 }
 
 impl Failure {
-    /// The error with the suggested calls.
+    /// The report of the error, with the suggested calls.
     pub(super) fn report(&self) -> ErrorReport {
         let mut report = ErrorReport::of(&self.error);
         report.message = labelled(&report.message);
@@ -90,7 +91,7 @@ impl ToolReply {
         (self.num_results > 1 || !self.is_exact).then(|| format!("{at_least}{} results", self.num_results))
     }
 
-    /// Adds the call that returns the omitted part.
+    /// Adds the call that returns the omitted part of the answer.
     pub(super) fn next(mut self, tool: &'static str, arguments: Option<JsonObject>) -> Self {
         self.extras.next_call = arguments.map(|arguments| FollowingCall { tool, arguments });
         self

@@ -25,7 +25,7 @@ pub(super) fn repository_line(repository: &RepositoryReport) -> String {
     format!("{name} @ {commit}, indexed {at}{partial}, {files_indexed} files, {chunks} chunks{note}{about}")
 }
 
-/// A note about the sync of a repository. The cause of a failure may contain text of the repository.
+/// A note about the sync of a repository. The cause of a failure may contain text from the repository.
 pub(super) fn sync_suffix(last: Option<&LastSync>, pending: Option<&PendingSync>) -> Option<String> {
     sync_note(last, pending).map(|note| one_line(&note))
 }
@@ -45,7 +45,7 @@ pub(super) fn counts(coverage: &CoverageReport) -> String {
     counts.join(", ")
 }
 
-/// One line about a run. The message of the run may contain text of the repository.
+/// One line about a run. The message of the run may contain text from the repository.
 pub(super) fn put_run(out: &mut String, run: &RunReport) {
     let ended = run.ended_at.as_ref().map(|at| format!(", ended {at}")).unwrap_or_default();
     let (id, state, commit) = (&run.run_id, run.state.as_str(), short_commit(&run.commit));

@@ -15,7 +15,8 @@ use crate::answers::{PageInfo, PatternList, RepositoryReport};
 use crate::guide::{TOPICS, document, title};
 use crate::questions::{self, ModulesQuestion};
 
-/// Maximum number of repositories in the list of resources. `list_repositories` lists all repositories.
+/// Maximum number of repositories in the list of resources. The tool `list_repositories` lists all
+/// repositories.
 const MAX_REPOSITORIES: usize = 100;
 
 pub(super) async fn list(agent: &dyn Agent) -> Result<Vec<Resource>, ErrorData> {
@@ -111,7 +112,7 @@ async fn patterns(agent: &dyn Agent, name: &str) -> Result<Value, QueryError> {
     Ok(json!(PatternList::of(&answer, page)))
 }
 
-/// The error with suggested calls of tools, which were tried.
+/// The error, with suggested tool calls that were tried before.
 async fn protocol_error(agent: &dyn Agent, error: QueryError) -> ErrorData {
     let code = error.code;
     let report = report_of(agent, error).await;

@@ -69,15 +69,15 @@ impl Server {
     }
 }
 
-/// Returns an error result for a call that takes too long. So the caller knows that the server is still
-/// running, and can request less data.
+/// Returns an error result for a call that takes too long. The error shows the caller that the server is
+/// still running, and the caller can then request less data.
 async fn in_time(limit: Option<Duration>, work: impl Future<Output = CallToolResult>) -> CallToolResult {
     let Some(limit) = limit else { return work.await };
     let too_slow = || Failure::from(QueryError::new(QueryErrorCode::Timeout, TOO_SLOW)).into_result();
     timeout(limit, work).await.unwrap_or_else(|_| too_slow())
 }
 
-/// Lists have one page, so any cursor is unknown.
+/// Refuses every cursor, because lists have only one page.
 fn without_cursor(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor) {
         Some(_) => Err(ErrorData::invalid_params("the cursor is unknown; lists have one page", None)),
@@ -107,7 +107,7 @@ async fn notified<T>(
         tokio::select! {
             biased;
             Some(notification) = notifications.recv() => {
-                // An error is ignored, because a lost connection ends the call elsewhere.
+                // An error is ignored, because `unless_cancelled` ends the call if the connection is lost.
                 let _ = context.peer.notify_progress(notification).await;
             }
             done = &mut work => return done,

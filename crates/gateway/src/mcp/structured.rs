@@ -23,7 +23,7 @@ pub(super) struct Structured<T> {
 /// Fields that every tool may add to its answer.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(super) struct Extras {
-    /// The call that returns the omitted part.
+    /// The call that returns the omitted part of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_call: Option<FollowingCall>,
     /// Set only for empty answers.
@@ -59,8 +59,8 @@ pub(super) struct FollowingCall {
     pub arguments: JsonObject,
 }
 
-/// The fields of the two answers of `search_code`: chunks, or lines if the call has a `mode`. The answers
-/// share several fields, so one object with all fields has a shorter schema than two objects.
+/// The fields of both kinds of answer of `search_code`: chunks, or, if the call has a `mode`, lines. The two
+/// kinds share several fields, so one object with all fields has a shorter schema than two objects.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct SearchToolAnswer {
     #[serde(flatten)]
@@ -75,7 +75,7 @@ pub(super) struct SearchToolAnswer {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct RepositoryPage {
     pub repositories: Vec<RepositorySummary>,
-    /// Number of all repositories that match.
+    /// Total number of repositories that match.
     pub num_repositories: usize,
 }
 
@@ -121,8 +121,9 @@ pub(super) struct Overview {
     pub runs: Vec<RunReport>,
 }
 
-/// The fields of the two answers of `index_repository`: the state of a repository, or the cancelled runs. One
-/// object with all fields has a schema with properties, which clients can read.
+/// The fields of both kinds of answer of `index_repository`: the state of a repository, or the cancelled
+/// runs. All fields are in one object, because the schema then lists the fields as properties, which clients
+/// can read.
 #[derive(Default, Serialize, JsonSchema)]
 pub(super) struct IndexAnswer {
     #[serde(flatten)]
@@ -154,7 +155,7 @@ pub(super) fn output_schema<T: JsonSchema>() -> JsonObject {
     short_schema::<Structured<T>>()
 }
 
-/// The schema of a tool that adds no extras.
+/// The schema of a tool's structured content without extras.
 pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
     short_schema::<T>()
 }
@@ -163,7 +164,7 @@ pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
 /// counts of a run, the calls after an error, the question as it was read, the explanation of a score, the
 /// names of a question and of a result, the files of a search by name, the other places of a text, the reason
 /// of an empty result, the lines of exact search, the modules of a repository, the stamps of sources, the
-/// retries of parts, and the syncs of repositories. The OpenAPI document describes them.
+/// retries of parts, and the syncs of repositories. The OpenAPI document describes the fields of these types.
 const OMITTED: [&str; 16] = [
     "/$defs/RunResult",
     "/$defs/SuggestedCall",
@@ -184,7 +185,8 @@ const OMITTED: [&str; 16] = [
 ];
 
 /// Clients may put the schemas of all tools into the context of a model, so the schemas contain only names
-/// and types. Lists of required fields are omitted for the same reason: they would repeat the names.
+/// and types. Lists of required fields are omitted for the same reason: they would repeat the names of the
+/// fields.
 fn short_schema<T: JsonSchema>() -> JsonObject {
     let mut schema = bare(schema_of::<T>().to_value());
     for omitted in OMITTED {
@@ -211,9 +213,10 @@ fn bare(schema: Value) -> Value {
                 if is_reference {
                     return name == "$ref";
                 }
-                // The value of a property with this name is an object, but the value of the keyword is not.
+                // A property may have the same name as a keyword. The value of a property is an object, but
+                // the value of these keywords is not.
                 let is_open = name == "additionalProperties" && *value == Value::Bool(true);
-                // Formats of numbers describe only their size in memory.
+                // The format of a number, such as `uint32`, describes only its size in memory.
                 value.is_object() || *value == "date-time" || !(is_open || LEFT_OUT.contains(&name.as_str()))
             });
             Value::Object(fields.map(|(name, value)| (name, bare(value))).collect())
@@ -223,7 +226,7 @@ fn bare(schema: Value) -> Value {
     }
 }
 
-/// Inlines each definition that has only one reference: the definition replaces the reference.
+/// Inlines each definition to which only one reference exists: the definition replaces the reference.
 fn inline_definitions(schema: &mut Value) {
     let Some(Value::Object(mut kept)) = schema.as_object_mut().and_then(|fields| fields.remove("$defs")) else {
         return;

@@ -24,13 +24,13 @@ impl Suggestion {
         Self::new("workflow_guide", reason, object([("topic", Value::from(topic))]))
     }
 
-    /// A call that always has an answer.
+    /// A call that always succeeds.
     pub(super) fn listing() -> Self {
         Self::new("list_repositories", "lists the indexed repositories", object([]))
     }
 
-    /// The call that an error suggests. The values of the call are converted to the types in the table of the
-    /// tool.
+    /// The call that an error suggests. The arguments are converted to the types in the tool's entry in the
+    /// table.
     pub(super) fn of(call: &NextCall) -> Option<Self> {
         let tool = ToolSpec::find(call.tool)?;
         let mut arguments = Map::new();
@@ -70,8 +70,8 @@ impl Suggestion {
     }
 }
 
-/// Converts a value of one call for another call: a single name becomes a list, or a list with one name
-/// becomes a single name.
+/// Converts an argument of one call to the type of the same parameter of another tool: a single name becomes
+/// a list, or a list with one name becomes a single name.
 fn fitting(kind: &Kind, value: &Value) -> Option<Value> {
     match (kind, value) {
         (Kind::List, Value::String(_)) => Some(json!([value])),

@@ -35,7 +35,7 @@ struct FakeAgent {
     clock: Arc<ManualClock>,
     here: Option<String>,
     indexed: Mutex<Vec<IndexCall>>,
-    /// Number of calls that may index the working tree first.
+    /// Number of calls that may first index the working tree.
     num_first_uses: AtomicUsize,
 }
 
@@ -165,7 +165,7 @@ fn damaged() -> RunResult {
     }
 }
 
-/// The parts of a tool result.
+/// Returns the parts of a tool result.
 struct Called {
     text: String,
     json: Value,
@@ -788,7 +788,7 @@ async fn errors_of_files_suggest_calls_that_work() {
     assert_eq!(running.json["errors"], json!([]));
 }
 
-/// An error of a resource contains calls of tools that work.
+/// The error for an invalid resource suggests tool calls that work.
 #[tokio::test]
 async fn errors_of_resources_suggest_calls_that_work() {
     let agent = agent().await;

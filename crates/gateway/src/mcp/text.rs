@@ -12,7 +12,7 @@ use crate::answers::{
 /// Maximum number of stamps, places or definitions that are listed. Further entries are only counted.
 const MAX_LISTED: usize = 3;
 
-/// Appends the sources of an answer.
+/// Appends the sources of an answer: the indexed state of each repository.
 pub(super) fn put_stamps(out: &mut String, stamps: &[SourceStamp]) {
     for stamp in stamps.iter().take(MAX_LISTED) {
         let partial = if stamp.partial { ", partial: some files are missing (index_status)" } else { "" };
@@ -31,7 +31,7 @@ pub(super) fn put_stamps(out: &mut String, stamps: &[SourceStamp]) {
     }
 }
 
-/// Shortens a commit id to its first 12 digits. Marks such as `-dirty` are kept.
+/// Shortens a commit id to its first 12 digits. Suffixes such as `-dirty` are kept.
 pub(super) fn short_commit(commit: &str) -> String {
     let (id, mark) = commit.split_at(commit.find('-').unwrap_or(commit.len()));
     if id.len() == 40 { format!("{}{mark}", &id[..12]) } else { commit.to_owned() }
@@ -141,7 +141,7 @@ fn put_score(out: &mut String, score: u64, explanation: &Explanation) {
     out.push_str(&format!("score {score}: {}\n", all.join(", ")));
 }
 
-/// The code that was read. `rest` is the call that reads the lines that were cut off.
+/// The code that was read. `rest` is the call that reads the omitted lines.
 pub(super) fn code(code: &CodeText, rest: Option<&str>) -> String {
     let lines = match (code.start_line, code.end_line) {
         (Some(start), Some(end)) => format!("{start}-{end}"),

@@ -1,6 +1,6 @@
 //! The tools as data: names, descriptions, parameters and output schemas. Clients see this table, arguments
 //! are checked against it, and suggested calls are built from it. The table is constant and never contains
-//! text of an index.
+//! indexed text.
 
 use std::sync::Arc;
 
@@ -31,15 +31,16 @@ pub(crate) struct Parameter {
     pub kind: Kind,
     pub required: bool,
     pub description: &'static str,
-    /// Wrong names that clients use for this parameter. The error for such a name suggests this parameter.
+    /// Wrong names that clients use for this parameter. If a call uses one of these names, the error suggests
+    /// this parameter.
     pub also: &'static [&'static str],
-    /// Another name that is accepted. The schema contains it as a separate property, so that clients that
-    /// check their calls accept it. For the same reason, the schema does not require a parameter with an
-    /// alias.
+    /// A second name that is accepted. The schema contains the alias as a separate property, so that clients
+    /// that check their calls against the schema accept it. For the same reason, the schema does not require
+    /// a parameter that has an alias.
     pub alias: Option<&'static str>,
-    /// Whether the schema excludes the empty text.
+    /// Whether the schema forbids an empty text.
     pub not_empty: bool,
-    /// The value in the schema for calls without the parameter.
+    /// The default value in the schema, which applies to calls without the parameter.
     pub default: Option<Default>,
 }
 
@@ -345,8 +346,8 @@ mod tests {
     use crate::mcp::arguments::Arguments;
     use crate::schema_check::faults;
 
-    /// Clients read names, descriptions and input schemas in every session. They read output schemas only if
-    /// they use them.
+    /// Clients read names, descriptions and input schemas in every session. Clients read the output schemas
+    /// only if they use structured content.
     #[test]
     fn tools_cost_few_tokens() {
         let count = |tools: &[Tool]| {
@@ -396,7 +397,7 @@ mod tests {
         assert_eq!(schema["properties"]["mode"]["enum"], json!(RELATIONS));
     }
 
-    /// A client that checks its calls against the schema may use each accepted name.
+    /// A client that checks its calls against the schema can use every accepted name of a parameter.
     #[test]
     fn schemas_contain_every_accepted_name() {
         let check = |tool: &str, call: Value| {

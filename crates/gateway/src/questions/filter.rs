@@ -1,4 +1,4 @@
-//! Converts the filters of a search question to the filter that stores apply.
+//! Converts the filters of a search question to the chunk filter that the stores apply.
 
 use cairn_domain::ChunkKind;
 use cairn_ports::{ChunkFilter, IncludeTests};
@@ -10,8 +10,8 @@ use crate::tags::TAGS_OF_ALL;
 use crate::time::seconds_of_time;
 
 pub(super) fn filter(question: &SearchQuestion, now_ms: i64) -> Result<ChunkFilter, QueryError> {
-    // The patterns are checked before they are expanded to globs. So the counts in error messages refer to
-    // the patterns that the caller sent.
+    // The patterns are checked before they are expanded to globs, so that the counts in error messages refer
+    // to the patterns that the caller sent.
     check_patterns("paths", &question.paths)?;
     let since = |text: &String| {
         let message = || format!("`since` is a day (2026-01-31) or an age (36h, 7d, 2w), not `{text}`");

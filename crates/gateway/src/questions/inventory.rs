@@ -18,7 +18,7 @@ use crate::answers::{
     StatusReport, unsettled,
 };
 
-/// Number of levels of modules that are listed by default: the root modules and their submodules.
+/// Default number of levels of modules that are listed: the root modules and their submodules.
 const MODULE_DEPTH: usize = 2;
 const MAX_MODULE_DEPTH: usize = 20;
 /// Maximum number of modules on a page. The description of each module is read from the graph.
@@ -107,7 +107,7 @@ pub(crate) async fn runs(agent: &dyn Agent, question: &RunsQuestion) -> Result<R
     }
     let limit = bounded("limit", question.limit, agent.caps().runs)?;
     let runs = searcher.runs(&selection, limit).await?;
-    // A pending or failed sync has no run, so it is reported separately.
+    // Syncs that are pending or failed have no run, so they are reported separately.
     let known = searcher.select(&searcher.catalogue.view().await?, &selection).await?;
     Ok(RunsAnswer::List(RunList { runs: runs.iter().map(RunReport::of).collect(), syncs: unsettled(&known, limit) }))
 }
@@ -117,7 +117,7 @@ pub(crate) async fn cancel(agent: &dyn Agent, question: &CancelQuestion) -> Resu
     let (runs, requests) = match &question.run_id {
         Some(id) => (vec![searcher.find_run(&selection, id).await?], Vec::new()),
         None => {
-            // Requests are cancelled before the runs are read. A run that begins between these two steps is
+            // Requests are cancelled before the runs are read. If a run begins between these two steps, it is
             // found among the unfinished runs.
             let requests = cancel_requests(agent, &selection).await?;
             (searcher.unfinished_runs(&selection).await?, requests)
@@ -143,7 +143,7 @@ async fn cancel_requests(agent: &dyn Agent, selection: &RepositorySelection) -> 
     Ok(names.map(|known| known.record.name.to_string()).collect())
 }
 
-/// The named repository. If no name is given, the only existing repository.
+/// Returns the name that was given. If no name was given, returns the name of the only existing repository.
 async fn only(searcher: &Searcher, named: Option<&str>) -> Result<String, QueryError> {
     if let Some(name) = named {
         return Ok(name.to_owned());

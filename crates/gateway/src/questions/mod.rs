@@ -1,7 +1,7 @@
 //! The questions that the command line, `cairn --server`, HTTP and MCP share.
 //!
-//! A question is plain data that can be sent. `answer` returns a typed answer, which every front end
-//! serialises or prints. So a server, local mode and the MCP tools return the same answers.
+//! A question is plain data that can be sent to a server. `answer` returns a typed answer, which every front
+//! end serialises or prints. Therefore a server, local mode and the MCP tools return the same answers.
 
 mod answer;
 mod filter;

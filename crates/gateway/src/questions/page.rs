@@ -17,8 +17,8 @@ pub(super) fn unknown_word(field: &str, word: &str, known: &[&str]) -> QueryErro
 }
 
 pub(super) fn bounded(name: &str, value: usize, most: usize) -> Result<usize, QueryError> {
-    // Zero has a separate message, because local mode has no upper bound. Both modes must return the same
-    // text.
+    // Zero has a separate message without the upper bound. Local mode has no upper bound, and both modes must
+    // return the same text.
     let provided = i64::try_from(value).ok();
     let fault = |max_allowed| FieldFault { max_allowed, provided, ..FieldFault::of(name) };
     if value == 0 {
@@ -40,7 +40,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// The range of the page in a list of that length, and its description.
+    /// Returns the range of the page in a list of `num_total` entries, and the description of the page.
     pub fn of(self, num_total: usize) -> Result<(Range<usize>, PageInfo), QueryError> {
         let limit = self.limit.map_or(Ok(self.most), |limit| bounded("limit", limit, self.most))?;
         let start = self.offset.min(num_total);

@@ -31,7 +31,7 @@ impl Question {
         body
     }
 
-    /// The offset of the requested page, if the answer is a page of a long list.
+    /// The offset of the requested page. `None` if the answer is not a page of a long list.
     pub fn offset_mut(&mut self) -> Option<&mut usize> {
         match self {
             Question::Repositories(question) => Some(&mut question.offset),
@@ -45,7 +45,7 @@ impl Question {
 }
 
 impl Answer {
-    /// Whether the answer contains no result of the question.
+    /// Whether the question has no results.
     pub fn is_empty(&self) -> bool {
         match self {
             Answer::Search(answer) => answer.results.is_empty() && answer.files.is_empty(),
@@ -58,13 +58,13 @@ impl Answer {
             Answer::Modules(answer) => answer.modules.is_empty(),
             Answer::Secrets(answer) => answer.findings.is_empty(),
             Answer::Runs(RunsAnswer::List(answer)) => answer.runs.is_empty() && answer.syncs.is_empty(),
-            // A summary has counts instead of entries.
+            // A summary contains counts instead of entries, so it is never empty.
             Answer::Coverage(CoverageAnswer::All(answer)) => answer.entries.as_ref().is_some_and(Vec::is_empty),
             _ => false,
         }
     }
 
-    /// The position of the page, if the answer is a page of a long list.
+    /// The position of the page. `None` if the answer is not a page of a long list.
     pub fn page_mut(&mut self) -> Option<&mut PageInfo> {
         match self {
             Answer::Repositories(answer) => Some(&mut answer.page),
@@ -77,7 +77,7 @@ impl Answer {
     }
 
     /// Appends the entries of the next page. Returns false if the other fields of the two answers differ,
-    /// because the index changed between them. In that case, this answer is unusable.
+    /// because the index changed between the two calls. Then `self` must not be used any more.
     #[must_use]
     pub fn append(&mut self, mut next: Answer) -> bool {
         fn join<T>(first: &mut Vec<T>, next: &mut Vec<T>) -> Vec<T> {
@@ -127,8 +127,8 @@ impl Answer {
     }
 }
 
-/// Declares each question, its answer, its route, and whether it may take long. The macro generates all code
-/// in which the question, the answer and the route must agree.
+/// Declares each question, its answer, its route, and whether the question may take a long time. The macro
+/// generates all code in which the question, the answer and the route must agree.
 macro_rules! questions {
     ($($variant:ident($question:ty) -> $answer:ty, $path:literal $pace:ident;)+) => {
         /// Any question.
@@ -148,12 +148,12 @@ macro_rules! questions {
                 match self { $(Question::$variant(_) => $path),+ }
             }
 
-            /// The question in the form that is sent.
+            /// The question as the JSON that is sent to a server.
             pub fn body(&self) -> serde_json::Value {
                 match self { $(Question::$variant(question) => serde_json::json!(question)),+ }
             }
 
-            /// Reads the body of a request. `None` if the route does not exist.
+            /// Reads a question from the body of a request. `None` if the route does not exist.
             pub fn parse(path: &str, body: &[u8]) -> Option<Result<Self, serde_json::Error>> {
                 match path { $($path => Some(serde_json::from_slice(body).map(Question::$variant)),)+ _ => None }
             }

@@ -94,15 +94,15 @@ pub struct SearchQuestion {
     /// A path near the wanted code. Files and definitions near this path come first.
     #[serde(default)]
     pub context_path: Option<String>,
-    /// Whether files with similar names are found.
+    /// Whether files with similar names are also found.
     #[serde(default = "yes")]
     pub fuzzy_filename: bool,
-    /// Compare only the last part of a path with the name of a file.
+    /// Compare the name only with the last part of each path.
     #[serde(default)]
     pub filename_only: bool,
 }
 
-/// The way in which the query of an exact search is read.
+/// The way in which the query of an exact search is interpreted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GrepMode {
@@ -170,7 +170,7 @@ pub struct ReadQuestion {
     /// A name, a qualified name, `path#name`, or a phrase.
     #[serde(default)]
     pub symbol: Option<String>,
-    /// A file near the wanted definition, if several definitions have the name.
+    /// If several definitions have the name, the definition nearest to this file is used.
     #[serde(default)]
     pub context_path: Option<String>,
     #[serde(default)]
@@ -192,7 +192,7 @@ pub struct GraphQuestion {
     /// callers, callees, dependencies, dependents or inheritance. The name `relation` is also accepted.
     #[serde(alias = "relation")]
     pub mode: String,
-    /// A file near the wanted definition, if several definitions have the name.
+    /// If several definitions have the name, the definition nearest to this file is used.
     #[serde(default)]
     pub context_path: Option<String>,
     #[serde(default)]
@@ -371,11 +371,11 @@ pub struct IndexQuestion {
     pub changed_files: Vec<String>,
 }
 
-/// The state of a request that a call to index returned.
+/// Returns the progress of a sync request, which an earlier call to index created.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProgressQuestion {
-    /// The `repository` in the answer to the call to index.
+    /// The value of `repository` in the answer to the call to index.
     pub repository: String,
     pub request: u64,
     #[serde(default)]

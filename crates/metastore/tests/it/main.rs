@@ -1,4 +1,5 @@
-//! Tests that `Metastore` fulfils the contracts of catalogue and ledger, with a store of documents in memory.
+//! Tests that `Metastore` fulfils the contracts of the catalogue and the ledger. The documents are stored in
+//! memory.
 
 mod shared_reads;
 

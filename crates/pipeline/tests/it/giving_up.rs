@@ -22,7 +22,7 @@ use crate::worker::{ALONE, Script, ScriptedResult, close_when_done, publish, run
 
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// A ledger that simulates a process that is suspended during a read.
+/// A ledger that advances the clock during a read, as if the process were suspended during this time.
 struct Freezing {
     runs: Arc<Metastore>,
     clock: Arc<ManualClock>,
@@ -240,8 +240,8 @@ async fn failed_part_shows_tenants_only_its_code() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A process may die at any time. So the dead letter is published before the failure is recorded, and every
-/// recorded failure has a dead letter.
+/// The dead letter is published before the failure is recorded, so that every recorded failure has a dead
+/// letter, even if the process dies between these steps.
 #[tokio::test(start_paused = true)]
 async fn dead_letter_is_sent_before_failure_is_recorded() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
@@ -305,8 +305,8 @@ async fn answered_sync_makes_no_dead_letter() -> anyhow::Result<()> {
 #[tokio::test(start_paused = true)]
 async fn repeated_sync_failure_makes_one_dead_letter() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
-    // This rule is valid only for permanent failures of scheduled syncs. After other failures, the last
-    // outcome may belong to an earlier attempt at the same job.
+    // Only a permanent failure of a scheduled sync can be a repetition of an earlier failure. After other
+    // failures, the last outcome may belong to an earlier attempt at the same job.
     for (kind, failed_before, expect) in
         [(ErrorKind::NotFound, false, 1), (ErrorKind::NotFound, true, 0), (ErrorKind::Timeout, true, 1)]
     {

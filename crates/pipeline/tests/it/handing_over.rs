@@ -1,4 +1,4 @@
-//! Tests that the next jobs after a part stay in the outbox if the broker does not accept the jobs.
+//! Tests that the jobs that follow a part stay in the outbox if the broker does not accept them.
 
 use std::sync::Arc;
 use std::time::Duration;

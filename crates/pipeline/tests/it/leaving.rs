@@ -1,4 +1,4 @@
-//! Tests that workers that must stop at once return their jobs to the queue.
+//! Tests that workers return their jobs to the queue if they must stop at once.
 
 use cairn_domain::StageName;
 use cairn_ports::Broker;

@@ -54,8 +54,8 @@ async fn failed_attempt_records_the_time_of_the_next() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A person's request makes postponed parts of the unfinished run start at once. A scheduled request does
-/// not.
+/// A person's request makes postponed parts of the unfinished run start at once. A scheduled request does not
+/// make them start.
 #[tokio::test]
 async fn request_by_a_person_resumes_postponed_parts() -> anyhow::Result<()> {
     let runs = runs();

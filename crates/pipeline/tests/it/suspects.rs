@@ -76,7 +76,8 @@ impl Isolation for Children {
     }
 }
 
-/// Runs one suspect. Returns the events at the broker, and the number of children that got the job.
+/// Runs one suspect. Returns the events at the broker, and the number of child processes that received the
+/// job.
 async fn run_suspect(job: Job, num_deaths: u32) -> (Vec<String>, u32) {
     let broker = Arc::new(OneSuspect { job: Mutex::new(Some(job)), events: Mutex::default() });
     let runs = Arc::new(Metastore::new(Arc::new(MemoryRuns::new())));
@@ -105,8 +106,8 @@ async fn job_that_kills_three_children_is_dead_lettered() {
     assert_eq!((events, num_attempts), (vec!["dead letter: crash".to_owned(), "Ack".to_owned()], 3));
 }
 
-/// A suspect whose attempt in a child process succeeds is acknowledged, even if two children died before.
-/// Earlier deaths of workers with other jobs do not matter.
+/// If an attempt in a child process succeeds, the suspect is acknowledged, even if two child processes died
+/// before. Earlier deaths of workers that also had other jobs do not matter.
 #[tokio::test]
 async fn job_that_survives_alone_is_acknowledged() {
     let _alone = ALONE.lock().await;

@@ -33,7 +33,7 @@ pub struct Script {
     pub hanging: Notify,
     /// Whether the requests are already answered.
     pub is_answered: AtomicBool,
-    /// Whether the syncs are scheduled and the sync before each sync failed with the same code.
+    /// Whether every sync is scheduled, and its previous sync failed with the same code.
     pub failed_before: AtomicBool,
 }
 
@@ -98,7 +98,7 @@ pub async fn publish(broker: &LocalBroker, request: u64) -> anyhow::Result<()> {
     Ok(broker.publish(Lane::Bulk, vec![job]).await?)
 }
 
-/// Closes the broker when no job waits or is in progress.
+/// Closes the broker as soon as no job is waiting or in progress.
 pub async fn close_when_done(broker: &LocalBroker) -> anyhow::Result<()> {
     while broker.depth(StageName::Sync).await? > 0 {
         tokio::task::yield_now().await;

@@ -1,8 +1,8 @@
 //! Exact search: finds the lines that contain a text or match a regular expression.
 //!
 //! The results have a total order: by name of the repository, then path, then line. A page continues after
-//! the place where the previous page ended, in the view of the first page. The text index excludes most
-//! files, and the remaining files are read from their source packs and searched.
+//! the place where the previous page ended, in the view of the first page. The text index rules out most
+//! files. The remaining files are read from their source packs and searched.
 
 mod page;
 mod scan;

@@ -1,4 +1,4 @@
-//! Cuts the hits to one page, and adds the lines around them.
+//! Selects the hits of one page, and adds the lines around them.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ const BYTES_BEFORE_MATCH: usize = 100;
 const MAX_HIT_LINES: u32 = 40;
 /// Minimum number of bytes of a line that are shown.
 const MIN_LINE_BYTES: usize = 8;
-/// Number of tokens of a line, and of a file, in addition to their texts.
+/// Number of tokens that a line and a file need in addition to their texts.
 const LINE_TOKENS: usize = 4;
 const FILE_TOKENS: usize = 12;
 /// Number of tokens that state how many lines of a hit are missing.
@@ -118,8 +118,8 @@ fn shortened(pattern: &Pattern, found: &FileHits, max_tokens: usize) -> Option<(
     HitSize::smaller().find_map(|size| fitting(pattern, (found, 1), size, max_tokens))
 }
 
-/// The largest number from 1 to `most` for which `fits` returns a value, together with this value. If a
-/// number fits, all smaller numbers must fit.
+/// The largest number from 1 to `most` for which `fits` returns a value, together with this value. `fits`
+/// must return a value for all numbers up to some number, and for no larger number.
 fn largest<T>(most: usize, fits: impl Fn(&usize) -> Option<T>) -> Option<(usize, T)> {
     if most == 0 {
         return None;
@@ -168,13 +168,13 @@ fn hit_of<'a>(hits: &'a [Hit], line: &ShownLine) -> Option<&'a Hit> {
     hits[..behind].last().filter(|_| line.is_hit)
 }
 
-/// Whether the line is one of the first lines of its hit, or belongs to no hit.
+/// Whether the line belongs to no hit, or is one of the first `MAX_HIT_LINES` lines of its hit.
 fn is_shown(hits: &[Hit], line: &ShownLine, num_lines: u32) -> bool {
     hit_of(hits, line).is_none_or(|hit| line.number - hit.first_line < num_lines)
 }
 
-/// Number of lines of a hit that are not shown after its last shown line. The result is 0 for all other
-/// lines.
+/// If the line is the last shown line of a hit, the number of lines of the hit that are not shown after it.
+/// Otherwise 0.
 fn num_lines_cut(hits: &[Hit], line: &ShownLine, num_lines: u32) -> u32 {
     let hit = hit_of(hits, line).filter(|hit| line.number - hit.first_line + 1 == num_lines);
     hit.map_or(0, |hit| hit.num_lines.saturating_sub(num_lines))
@@ -184,7 +184,7 @@ fn shown_line(text: &str, line: &ShownLine, matches: &[Range<usize>], num_bytes:
     let ShownLine { number, bytes, is_hit } = line;
     let first = matches.partition_point(|found| found.end < bytes.start);
     let of_line = matches[first..].iter().take_while(|found| found.start <= bytes.end);
-    // A match that only contains the line feed before the line does not belong to the line.
+    // A match that contains only the line feed before the line does not belong to the line.
     let of_line = of_line.filter(|found| found.end > bytes.start || found.start >= bytes.start);
     let columns: Vec<(u32, u32)> = of_line
         .map(|found| {

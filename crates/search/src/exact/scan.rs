@@ -21,11 +21,12 @@ use crate::{QueryError, QueryErrorCode, Searcher};
 /// `LARGEST_BATCH`.
 const FIRST_BATCH: usize = 32;
 const LARGEST_BATCH: usize = 512;
-/// Number of repositories or packs that are read at the same time, because each read may wait for a store.
+/// Number of repositories or packs that are read at the same time. They are read at the same time because
+/// each read may wait for a store.
 const AT_ONCE: usize = 8;
 /// Maximum number of threads that search one batch.
 const MAX_THREADS: usize = 4;
-/// Number of hits after which a thread checks the time limit.
+/// A thread checks the time limit each time it has found this number of hits.
 const HITS_BETWEEN_CHECKS: usize = 256;
 
 /// A search in progress.
@@ -40,11 +41,11 @@ pub(super) struct Scan<'a> {
 /// The result of a search: the files with the hits of the page, and counts.
 #[derive(Default)]
 pub(super) struct Progress {
-    /// The files with the first hits, until the hits are sufficient for the page.
+    /// The files with the hits of the page. Later files with hits are only counted.
     pub(super) files: Vec<FileHits>,
     pub(super) num_hits: usize,
     pub(super) num_files: usize,
-    /// Whether all files were searched.
+    /// Whether all files of all repositories were searched.
     pub(super) is_complete: bool,
     /// The last file that was searched, if the search ended before all files were searched.
     pub(super) last_searched: Option<ResumePoint>,
@@ -64,7 +65,7 @@ type Searched = Result<Option<(String, Vec<Hit>)>, DecodeError>;
 
 impl Scan<'_> {
     /// Searches the repositories in order, starting after the place `after`, until the page is full and the
-    /// hits are counted.
+    /// further hits are counted up to a limit.
     pub(super) async fn run(
         &self,
         selected: &[KnownRepository],
@@ -82,7 +83,7 @@ impl Scan<'_> {
             files.retain(|file| self.lets_through(&filter, file));
             let mut first_line = 0;
             if let Some(place) = after {
-                // An earlier page searched this file, so the file is a candidate again.
+                // The previous page ended in this file, so the file is a candidate again.
                 let is_there = |file: &TextFile| ResumePoint::of(known.record.id, &file.path, 0).file == place.file;
                 let Some(position) = files.iter().position(is_there) else { continue };
                 files.drain(..position);
@@ -92,7 +93,8 @@ impl Scan<'_> {
                 return Ok(progress);
             }
         }
-        // The view of the cursor contains the file of the place, unless its repository was removed.
+        // The view of the cursor contains the file of the place. If the file was not found, its repository
+        // was removed.
         if after.is_some() {
             return Err(expired());
         }
@@ -174,7 +176,8 @@ impl Scan<'_> {
         let mut keys: Vec<&str> = batch.iter().map(|file| file.pack.key.as_str()).collect();
         keys.sort_unstable();
         keys.dedup();
-        // The packs are read at the same time. An error is reported when the file is opened.
+        // The packs are read into the cache at the same time. If a pack cannot be read, the error is reported
+        // when its file is opened.
         let Searcher { blobs, packs, .. } = self.searcher;
         let read = |index: usize| packs.get(blobs.as_ref(), keys[index]);
         stream::iter(0..keys.len()).map(read).buffer_unordered(AT_ONCE).for_each(|_| async {}).await;
@@ -203,7 +206,7 @@ impl Scan<'_> {
     }
 
     /// The pack and the slot of a file. The pack may have been removed, because the same content is now
-    /// stored elsewhere. Then the published manifest contains the current place.
+    /// stored in a different pack. Then the published manifest contains the current pack and slot.
     async fn open(&self, known: &KnownRepository, file: &TextFile) -> Result<(Arc<Pack>, u32), QueryError> {
         let Searcher { blobs, packs, .. } = self.searcher;
         let error = match packs.get(blobs.as_ref(), &file.pack.key).await {

@@ -8,7 +8,7 @@ use cairn_ports::IncludeTests;
 
 use crate::{RepositorySelection, Stamp};
 
-/// Hits are counted until this number or this time is reached.
+/// After the page is full, further hits are counted until this number or this time is reached.
 pub(super) const MAX_COUNTED: usize = 10_000;
 pub(super) const COUNTING: Duration = Duration::from_millis(500);
 /// A page is returned after this time, even if it is not full.
@@ -33,11 +33,12 @@ pub struct ExactRequest {
 }
 
 /// One page of hits. A hit is a line with at least one match. If matches may contain line feeds, a hit
-/// consists of all lines of a match.
+/// consists of all lines that a match covers.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ExactAnswer {
     pub files: Vec<ExactFile>,
-    /// Number of hits on the previous pages, and on this page.
+    /// `offset` is the number of hits on the previous pages, and `num_shown` is the number of hits on this
+    /// page.
     pub offset: usize,
     pub num_shown: usize,
     /// Number of hits on all pages. If `is_exact` is false, there are at least this many hits.
@@ -46,7 +47,7 @@ pub struct ExactAnswer {
     /// are at least this many files.
     pub num_files: usize,
     pub is_exact: bool,
-    /// The reason why the page does not contain all following hits.
+    /// The limit because of which the page does not contain all remaining hits.
     pub cut: Option<ExactCut>,
     /// Whether parts of the only hit of the page are missing, because the whole hit exceeds the token limit:
     /// the lines around it, its later lines, or the ends of its first line.
@@ -83,10 +84,10 @@ pub struct ExactLine {
     pub num_bytes_before: usize,
     /// Whether the end of the line is not shown.
     pub is_cut: bool,
-    /// The matches on the line: the first byte, from 0, and the byte after the last byte. A match across
-    /// lines is listed on each of its lines.
+    /// The matches on the line: the zero-based position of the first byte, and the position after the last
+    /// byte. A match across lines is listed on each of its lines.
     pub matches: Vec<(u32, u32)>,
-    /// Number of lines of the hit after this line that are not shown.
+    /// Number of lines of the hit that follow this line and are not shown.
     pub num_lines_cut: u32,
 }
 

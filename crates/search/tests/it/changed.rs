@@ -16,7 +16,7 @@ use crate::{request, searcher_over};
 
 const TEXT: &str = "import db\n\ndef load_invoice(key):\n    return db.get(key)\n";
 
-/// A working tree with one new file, and the number of times that it was read.
+/// A working tree with one new file, and the number of times that the tree was read.
 #[derive(Default)]
 struct NewFile {
     num_reads: AtomicUsize,
@@ -121,7 +121,7 @@ async fn search_and_relations_label_the_changed_file() {
     assert_eq!(error.next_calls.iter().map(|call| call.tool).collect::<Vec<_>>(), ["index_repository", "read_code"]);
 }
 
-/// The callers of a near name are no answer about the new definition.
+/// A question about the callers of the new definition must not be answered with the callers of a near name.
 #[tokio::test]
 async fn relations_of_a_new_definition_are_unknown() {
     let (searcher, _) = searcher_with_tree().await;

@@ -99,8 +99,8 @@ async fn named_file_needs_one_more_read() {
     check(&["guide.md", "docs/guide.md"], QueryType::Symbol, Most { graph: 0, search: 1, fetch: 1, places: 1 }).await;
 }
 
-/// The decision to refuse a question needs no call. The explanation makes a bounded number of calls,
-/// regardless of the number of hits and words.
+/// The decision to refuse a question needs no additional call. The explanation makes a bounded number of
+/// calls, regardless of the number of hits and words.
 #[tokio::test]
 async fn refused_question_makes_one_call_for_each_list() {
     let (counted, searcher) = searcher_over(vec![service("one"), service("two")]).await;
@@ -118,7 +118,7 @@ async fn refused_question_makes_one_call_for_each_list() {
     assert!(num_all <= 20, "{calls:?}");
 }
 
-/// The calls of the second question, if both questions use one cache.
+/// Returns the calls of the second question if both questions use the same cache.
 async fn second_calls(
     (contents, first): (Vec<FakeContent>, SearchRequest),
     (next_contents, second): (Vec<FakeContent>, SearchRequest),
@@ -155,7 +155,8 @@ async fn equal_question_to_the_same_state_is_cached() {
     check(vec![service("one")], question.clone(), local(), false).await;
     check(vec![service("one")], SearchRequest { limit: Some(3), max_tokens: 900, ..question.clone() }, local(), false)
         .await;
-    // After a publication in the scope, for another scope, and for another question, the search is repeated.
+    // The cache is not used after a publication in the scope, for a different scope, or for a different
+    // question.
     let only_one = |request: SearchRequest| SearchRequest {
         repositories: cairn_search::RepositorySelection(vec!["one".to_owned()]),
         ..request
@@ -172,7 +173,8 @@ async fn equal_question_to_the_same_state_is_cached() {
     assert!(!is_searched(&calls), "{calls:?}");
 }
 
-/// The hits of one tenant never answer another tenant, although both have the same names.
+/// The cached hits of one tenant are never returned to a different tenant, even if both have repositories
+/// with the same names.
 #[tokio::test]
 async fn cache_is_separate_for_each_tenant() {
     let other = cairn_domain::Tenant::new("other");
@@ -184,7 +186,7 @@ async fn cache_is_separate_for_each_tenant() {
     assert!(is_searched(&calls), "{calls:?}");
 }
 
-/// Every page reports how many results follow it, even if the token limit ends the page early.
+/// Every page reports how many results follow the page, even if the token limit ends the page early.
 #[tokio::test]
 async fn pages_report_all_remaining_results() {
     let (counted, searcher) = searcher_over(vec![service("one")]).await;

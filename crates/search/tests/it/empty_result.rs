@@ -1,5 +1,5 @@
-//! Checks that a question is refused if nothing in scope is relevant, and that the answer contains the reason
-//! and suggestions with results.
+//! Checks that a question is refused if nothing in scope is relevant. The answer must contain the reason, and
+//! suggested questions that have results.
 
 use cairn_domain::SymbolKind;
 use cairn_ports::ChunkFilter;

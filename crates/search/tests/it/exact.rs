@@ -10,7 +10,7 @@ use cairn_testkit::FakeContent;
 
 use crate::searcher_over;
 
-/// Three repositories. Their names are not in the order in which they are added.
+/// Three repositories. The order of the names differs from the order in which the files are added.
 async fn searcher() -> Searcher {
     let line = |number: usize| if number.is_multiple_of(3) { "call needle here\n" } else { "nothing\n" };
     let many = (0..40).fold(FakeContent::new("many", "c1"), |content, file| {

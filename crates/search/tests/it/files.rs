@@ -1,4 +1,4 @@
-//! Searches for files and directories, and names of files in other questions.
+//! Checks searches for files and directories, and the names of files in other questions.
 
 use cairn_domain::{EdgeKind, NodeKind, NodeRecord, SymbolKind};
 use cairn_ports::{ChunkFilter, IncludeTests};
@@ -89,7 +89,7 @@ async fn pages_contain_all_files() {
     let of_names = files("config.json", TargetType::Filename);
     let target = Target { filename_only: true, ..of_names.target.clone() };
     check(SearchRequest { target, ..of_names.clone() }, NUM_CONFIGS, &[10, 10, 5]).await;
-    // The token limit cuts pages too.
+    // The token limit can also end a page.
     let small = SearchRequest { max_tokens: 80, ..of_names };
     let answer = ask(&searcher, &small).await;
     assert!(!answer.files.is_empty() && answer.files.len() < 10, "{:?}", answer.files);
@@ -199,7 +199,7 @@ async fn file_with_an_unusual_name_is_found() {
     check("meson.build", &["meson.build"]).await;
     check("flake.xyz", &["tools/flake.xyz"]).await;
     check("where is `flake.xyz`?", &["tools/flake.xyz"]).await;
-    // The question is about words or symbols.
+    // These questions are about words or symbols, so no files are found.
     check("json", &[]).await;
     check("how is the makefile used", &[]).await;
 }
@@ -262,7 +262,8 @@ async fn absent(searcher: &Searcher, name: &str) -> [QueryError; 2] {
     [read, searcher.relationship(&related(name)).await.expect_err(name)]
 }
 
-/// No symbol is used for the name of a file, although the last part of the name is near a symbol.
+/// The name of a file is not resolved to a symbol, although the last part of the file name is near the name
+/// of a symbol.
 #[tokio::test]
 async fn mistyped_file_is_no_symbol() {
     let searcher = searcher().await;

@@ -95,8 +95,8 @@ fn teaching(name: &str) -> FakeContent {
     content
 }
 
-/// The abbreviations that the code in scope teaches are near names, in both directions. Code that the caller
-/// may not see teaches nothing.
+/// Abbreviations that are learned from the code in scope make names near, in both directions. Nothing is
+/// learned from code that the caller may not see.
 #[tokio::test]
 async fn repositories_in_scope_teach_abbreviations() {
     let names = FakeContent::new("visible", "c1")

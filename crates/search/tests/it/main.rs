@@ -1,7 +1,8 @@
 //! Checks how many calls one question makes to each store and to the embedder.
 //!
 //! In an earlier version, each symbol needed a search and each retrieval needed an embedding. Now symbols
-//! have chunk keys, and a question is prepared once. This reduced the number of calls of these questions:
+//! have chunk keys, and a question is prepared only once. This change reduced the number of calls for these
+//! questions:
 //!
 //! - a search for eight names: from 33 to 17;
 //! - a search with an empty answer: from 23 to 12;
@@ -147,8 +148,8 @@ async fn named_symbols_add_no_chunk_search() {
     check(request(MANY_NAMES, &[], everything()), true, [3, 0, 1, 0, 1, 11, 3]).await;
 }
 
-/// For an empty answer, a second retrieval runs without repositories and filters. In addition, the chunks
-/// that each restriction excludes are counted.
+/// If the answer is empty, a second retrieval runs without filters and in all repositories. In addition, the
+/// chunks that each restriction excludes are counted.
 #[tokio::test]
 async fn empty_search_is_widened_once() {
     check(request("where is work done", &[], nothing()), false, [3, 0, 1, 0, 1, 0, 4]).await;
@@ -173,7 +174,7 @@ async fn dropped_filters_are_embedded_once() {
     assert_eq!(searches("open_file() in java").await, (1, 2, 3));
 }
 
-/// A search without restrictions and without results makes no second retrieval.
+/// If a search has no restrictions, it makes no second retrieval when it has no results.
 #[tokio::test]
 async fn unrestricted_empty_search_is_not_widened() {
     let (counted, searcher) = searcher_over(vec![FakeContent::new("empty", "c1")]).await;

@@ -36,9 +36,9 @@ async fn definition_of_the_nearest_name_comes_first() {
     check("load the invioce", Some(("load_invoice", NameMatching::Fuzzy))).await;
     check("opens the shop", Some(("open_shop", NameMatching::Fuzzy))).await;
     check("where is load invioce", None).await;
-    // The texts contain the word, so it is not a misspelled name.
+    // The indexed texts contain the word, so the word is not a misspelled name.
     check("invoice", None).await;
-    // The name has other words.
+    // The words of the phrase differ from the words of every name.
     check("close the shop", None).await;
 }
 

@@ -1,4 +1,4 @@
-//! Checks the questions to an index whose vectors another embedding model made.
+//! Checks questions about an index whose vectors were made by a different embedding model.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use cairn_testkit::FakeContent;
 
 use crate::{request, searcher_over};
 
-/// A model that did not make the vectors of the index. It must not be called.
+/// A model that did not make the vectors of the index. The tests check that this model is never called.
 struct OtherModel(ModelId);
 
 #[async_trait]

@@ -1,5 +1,5 @@
-//! Checks the answers to questions about relations: the nodes that a name means, the edges, and the notes
-//! about edges that are absent or left out.
+//! Checks the answers to questions about relations: the nodes to which a name refers, the edges, and the
+//! notes about edges that are absent or left out.
 
 use cairn_domain::{EdgeKind, SymbolKind};
 use cairn_question::QueryType;
@@ -121,7 +121,7 @@ async fn all_callers_in_one_chunk_are_shown() {
     assert_eq!(sites(&found), [expect]);
 }
 
-/// An answer about another name than the requested name is labelled, even if the requested name is a phrase.
+/// An answer about a name other than the requested name has a label, even if the requested name is a phrase.
 #[tokio::test]
 async fn relation_of_another_name_is_labelled() {
     let content = || {
@@ -142,7 +142,7 @@ async fn relation_of_another_name_is_labelled() {
     assert_eq!(found.names.len(), 1, "an absent phrase is reported");
 }
 
-/// A file is not an absent symbol.
+/// The name of an existing file is not reported as an absent symbol.
 #[tokio::test]
 async fn relation_of_a_file_needs_no_symbol() {
     let content = FakeContent::new("files", "c1")

@@ -12,7 +12,7 @@ use cairn_testkit::FakeContent;
 
 use crate::{request, searcher_over};
 
-/// A service with a login that creates a session through two calls, and an importer pattern.
+/// A service whose login creates a session through two calls, and which contains an importer pattern.
 pub(crate) fn service() -> FakeContent {
     let function = |name: &str, body: &str| format!("fn {name}() {{\n    {body}\n}}\n");
     let api = function("login", "authenticate()") + &function("logout", "end()");
@@ -117,7 +117,8 @@ async fn relationship_is_one_traversal_and_one_lookup() {
     assert_eq!((number("Names::symbols_of"), number("VectorStore::search")), (1, 1), "{calls:?}");
 }
 
-/// More chunks than a list of candidates contains, so that some callees are found only over the graph.
+/// The repository has more chunks than a list of candidates can contain, so some callees are found only
+/// through the graph.
 #[tokio::test]
 async fn concept_is_extended_over_one_edge() {
     let mut content = FakeContent::new("many", "c1")
@@ -193,7 +194,7 @@ async fn filters_in_words_are_applied_or_dropped() {
     let (found, _) = answer(service(), ask("kotlin login")).await;
     assert!(shown(&found).contains(&"login".to_owned()), "{:?}", shown(&found));
     assert_eq!(found.notes, ["Nothing matches the restrictions in the question, so they are ignored: \"kotlin\"."]);
-    // A filter of the caller is never dropped.
+    // A filter that the caller sets is never dropped.
     let rust = ChunkFilter { languages: vec!["rust".to_owned()], ..ChunkFilter::default() };
     let (found, _) = answer(service(), SearchRequest { limit: None, ..request("python session", &[], rust) }).await;
     assert!(found.found.iter().all(|found| found.hit.chunk.language == "rust"), "{:?}", shown(&found));
@@ -223,7 +224,7 @@ async fn symbol_questions_go_to_names_first() {
         let text = format!("fn {name}() {{\n    run()\n}}\n");
         content = content.file(&path, "rust", &text).symbol(&path, name, SymbolKind::Function, (1, 3));
     }
-    // Texts that contain the names much more often than their definitions do.
+    // Texts in which the names occur much more often than in their definitions.
     for number in 0..30 {
         let words = "find button class parser fn parse what is session definition of render where timeout defined ";
         content = content.file(&format!("docs/guide_{number}.md"), "markdown", &words.repeat(4));
@@ -256,7 +257,8 @@ async fn symbol_questions_go_to_names_first() {
     assert_eq!(absent, ["flurbishment"], "an absent name is reported");
 }
 
-/// The ends of a flow are no filters, although "from auth.py" restricts other questions.
+/// The start and the end of a flow are not filters, although words such as "from auth.py" restrict other
+/// questions.
 #[tokio::test]
 async fn flow_between_places_is_answered_by_an_ordered_path() {
     for question in [
@@ -274,7 +276,7 @@ async fn flow_between_places_is_answered_by_an_ordered_path() {
     assert!(answer.notes.iter().any(|note| note.contains("so they are ignored")), "{:?}", answer.notes);
 }
 
-/// A word such as "module" also asks for documents, but a flow question needs its path.
+/// A word such as "module" also asks for documents, but the answer to a flow question must contain its path.
 #[tokio::test]
 async fn flow_question_with_a_document_word_gets_its_path() {
     let content = service().file("AGENTS.md", "markdown", "The login module creates a session for the api module.\n");
@@ -299,7 +301,7 @@ async fn filter_in_words_does_not_hide_an_answer() {
     assert!(found.notes.iter().any(|note| note.contains("so they are ignored")), "{:?}", found.notes);
 }
 
-/// If the filter in words excludes all callers, it is dropped.
+/// If a filter in words excludes all callers, the filter is dropped.
 #[tokio::test]
 async fn filter_in_words_does_not_hide_all_edges() {
     let (found, _) = answer(service(), ask("what calls authenticate in session.py")).await;

@@ -12,7 +12,8 @@ use crate::{request, searcher_over};
 
 const RUN: &str = "def run(self):\n    return self.work()\n";
 
-/// Two servers with a method `run`, a parser of dates, and a symbol that only its text shows.
+/// Two servers with a method `run`, a parser of dates, and a definition that the parser does not find and
+/// that is only in the text.
 fn servers() -> FakeContent {
     FakeContent::new("shop", "c1")
         .file("src/server.py", "python", RUN)
@@ -76,7 +77,8 @@ async fn target_with_a_dot_may_be_a_wrongly_written_symbol() {
     assert_eq!((exact.path.as_str(), exact.substitution), ("src/server.py", None));
 }
 
-/// A text that is written like a path is not answered with a symbol of another name, but the error names it.
+/// If a request is written like a path, it is not answered with a symbol that has a different name. The error
+/// suggests this symbol.
 #[tokio::test]
 async fn absent_file_is_reported_with_near_files_and_symbols() {
     let searcher = searcher().await;
@@ -88,7 +90,8 @@ async fn absent_file_is_reported_with_near_files_and_symbols() {
     assert!(error.message.starts_with("no symbol is called") && error.message.contains("no file has the path"));
 }
 
-/// No parser knows names in macros. A line that looks like their definition is found by all tools.
+/// No parser finds names that macros define. All tools find a line that looks like the definition of such a
+/// name.
 #[tokio::test]
 async fn lines_that_look_like_definitions_are_found_by_all_tools() {
     let searcher = searcher().await;
@@ -144,7 +147,7 @@ async fn relation_question_may_name_the_file() {
     }
 }
 
-/// The results for each definition come apart, whatever the confidence of their edges is.
+/// The results for each definition are listed separately, regardless of the confidence of their edges.
 #[tokio::test]
 async fn relations_of_several_definitions_are_not_mixed() {
     let mut content = servers();
@@ -165,8 +168,8 @@ async fn relations_of_several_definitions_are_not_mixed() {
     assert_eq!(owners, [["Server.run"; 3], ["Client.run"; 3]].concat());
 }
 
-/// With a context, all tools show the nearest definition first. Without one, an ordinary search ranks the
-/// definitions with all other evidence.
+/// With a context, all tools show the nearest definition first. Without a context, an ordinary search ranks
+/// the definitions with all other evidence.
 #[tokio::test]
 async fn context_decides_between_definitions_in_all_tools() {
     let searcher = searcher().await;
@@ -212,7 +215,7 @@ async fn each_result_of_a_name_has_tier_score_and_reason() {
     assert_eq!((matched.matching, matched.score, matched.reason.as_str()), (NameMatching::Exact, 1_000, "same name"));
 }
 
-/// The number of uses decides, also if many definitions have the name.
+/// The number of uses determines the order, even if many definitions have the name.
 #[tokio::test]
 async fn uses_of_many_definitions_are_counted_with_one_call() {
     let mut content = FakeContent::new("many", "c1");
@@ -231,7 +234,7 @@ async fn uses_of_many_definitions_are_counted_with_one_call() {
     assert_eq!(counted.calls().get("GraphTraversal::num_uses"), Some(&1));
 }
 
-/// Nearer names in other files do not hide the name in the requested file.
+/// A near name in the requested file is found, even if other files contain nearer names.
 #[tokio::test]
 async fn near_name_in_the_requested_file_is_found() {
     let mut content = FakeContent::new("many", "c1")
@@ -250,7 +253,7 @@ async fn near_name_in_the_requested_file_is_found() {
     assert!(error.is_ok() || !error.expect_err("absent").similar_symbols.is_empty());
 }
 
-/// The examples of the documents that Cairn implements.
+/// The examples from the source documents that Cairn implements.
 #[tokio::test]
 async fn documented_names_are_resolved_by_all_tools() {
     let names = ["getUserData", "handleClick", "ButtonGroup", "Button"];

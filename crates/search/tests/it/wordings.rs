@@ -15,7 +15,7 @@ async fn first(searcher: &Searcher, question: &str) -> Option<String> {
     let signals = Signals::only(&[Signal::Terms, Signal::Scores, Signal::Synonyms, Signal::OtherPriors]);
     let searcher = Searcher { signals, ..searcher.clone() };
     let answer = searcher.search(&request(question, &[], Default::default())).await.expect("an answer");
-    // The list of vectors contains other chunks, which get no points here.
+    // The list of vectors contains other chunks, but vectors give no points in this test.
     answer
         .found
         .first()
@@ -32,7 +32,8 @@ async fn configured_synonyms_are_searched() {
     assert_eq!(first(&searcher, "frobnicate").await.as_deref(), Some("one:src/a.rs"));
 }
 
-/// A configured synonym also counts as evidence, so the question is not refused, and it is suggested.
+/// A configured synonym also counts as evidence, so the question is not refused. The synonym is also
+/// suggested.
 #[tokio::test]
 async fn configured_synonym_of_an_absent_word_is_evidence() {
     let files = [("src/a.rs", "zorblat the rows\n"), ("src/b.rs", "other words\n")];

@@ -1,25 +1,26 @@
-//! The types for the input and the result of a discovery.
+//! The types of the input and the result of a discovery.
 
 use std::fmt;
 
 use cairn_domain::{RepositoryName, Source};
 
 /// Returns the source and the name for an address, or the reason why the address is refused. The rules are
-/// the same as when a person runs `cairn index`.
+/// the same as for an address that a person gives to `cairn index`.
 pub type Locate = dyn Fn(&str) -> Result<(Source, RepositoryName), String> + Send + Sync;
 
-/// The changes that a discovery found and made for one organisation.
+/// The result of a discovery for one organisation: the changes that it found, and the changes that it made in
+/// the catalogue.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Changes {
     pub num_listed: u64,
     pub added: Vec<RepositoryName>,
-    /// Old and new name.
+    /// The old name and the new name of each renamed repository.
     pub renamed: Vec<(RepositoryName, RepositoryName)>,
     /// Number of repositories whose address, description or topics have changed.
     pub num_updated: u64,
     /// Number of listed repositories that the rules exclude, or that are empty or disabled.
     pub num_left_out: u64,
-    /// Number of listed repositories that a person registered. Discovery does not change them.
+    /// Number of listed repositories that a person registered. Discovery does not change these repositories.
     pub num_by_hand: u64,
     /// The listed repositories that cannot be used, each with the reason.
     pub refused: Vec<String>,
@@ -39,7 +40,7 @@ pub struct Vanished {
 pub enum Absence {
     /// The service has no repository with this id that the token may see.
     Gone,
-    /// Another owner has the repository. The value is its present full name.
+    /// The repository belongs to another owner. The value is its current full name.
     Elsewhere(String),
     /// The repository exists, but the settings exclude it. The value is the reason.
     Unwanted(&'static str),

@@ -1,10 +1,11 @@
 //! Decides which repositories must be registered. This module does no I/O.
 //!
 //! The catalogue identifies a repository by tenant and name. A hosting service identifies a repository by an
-//! id, and the name of the repository may change. So a listed repository is first looked up by host and id. A
-//! renamed or transferred repository keeps its identity and its index, and its old name becomes an alias. A
-//! new repository with the old name of an existing repository gets a new identity. A new repository with the
-//! name of a removed repository gets the identity and the index of the removed repository.
+//! id, and the name of the repository may change. So a listed repository is looked up by host and id first,
+//! and by name only if this finds nothing. A renamed or transferred repository keeps its identity and its
+//! index, and its old name becomes an alias. A new repository with the old name of an existing repository
+//! gets a new identity. A new repository with the name of a removed repository gets the identity and the
+//! index of the removed repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,20 +19,21 @@ use super::rules::{LeftOut, OrganisationRules};
 /// The host, and the id of the repository at this host.
 pub(super) type RemoteId = (String, String);
 
-/// The repositories of a tenant: registered repositories, repositories to register, and the contents of the
-/// lists.
+/// The repositories of a tenant: the registered repositories, the repositories that must be registered, and
+/// the contents of the lists.
 pub(super) struct Book {
     records: BTreeMap<RepositoryId, RepositoryRecord>,
     redactor: Option<Redactor>,
     by_place: BTreeMap<RemoteId, RepositoryId>,
-    /// All watched organisations of the tenant. A repository in one of them has not vanished.
+    /// All watched organisations of the tenant. A repository that still belongs to one of these organisations
+    /// has not vanished.
     watched: Vec<Organisation>,
     /// Repositories that are on a list and not excluded.
     pub present: BTreeSet<RemoteId>,
     /// Repositories that are on a list but excluded, each with the reason.
     pub unwanted: BTreeMap<RemoteId, &'static str>,
     /// Organisations whose list contains an entry without a readable id. Such an entry could be any
-    /// repository.
+    /// repository, so no repository of the organisation is deleted.
     pub unclear: BTreeSet<Organisation>,
     /// Organisations whose list contains no usable entry.
     pub silent: BTreeSet<Organisation>,
@@ -87,7 +89,7 @@ impl Book {
         self.watched.iter().any(has)
     }
 
-    /// Processes a list and returns the records to register.
+    /// Processes a list, and returns the changes and the records that must be registered.
     pub(super) fn decide(
         &mut self,
         organisation: &Organisation,
@@ -167,8 +169,8 @@ impl Book {
             {
                 (before.id, Some(before))
             }
-            // The name belonged to a repository that may still exist under another name, perhaps in another
-            // organisation.
+            // The name belongs to a registered repository that may still exist under a different name,
+            // perhaps in another organisation.
             Some(_) => (RepositoryId::derive(tenant, &with_id(&name, &hosted)), None),
             None => (id, None),
         };
@@ -191,8 +193,8 @@ impl Book {
         }))
     }
 
-    /// Returns the service's data about the repository. The description and the topics are redacted like the
-    /// contents of the repository.
+    /// Returns the service's data about the repository. The description and the topics are redacted in the
+    /// same way as the contents of the repository.
     fn hosted(&self, organisation: &Organisation, listed: &HostedRepository) -> Hosted {
         let redacted = |text: &String| match &self.redactor {
             Some(redactor) => redactor.redact(text).text.into_owned(),
@@ -208,7 +210,7 @@ impl Book {
         }
     }
 
-    /// Adds the record to the book. Returns the record if it is new or differs from the registered record.
+    /// If the record is new or differs from the registered record, adds it to the book and returns it.
     fn changed(&mut self, record: RepositoryRecord, changes: &mut Changes) -> Option<RepositoryRecord> {
         match self.records.get(&record.id) {
             Some(before) if *before == record => return None,

@@ -2,9 +2,9 @@
 //! repositories.
 //!
 //! A discovery may be run twice and may be stopped at any point: each registration is independent, and an
-//! unchanged record is not written. A list that cannot be read has no effect. A vanished repository is
-//! deleted only if three conditions are true: the operator allows it, all lists of the tenant's organisations
-//! could be read, and the reason for the absence is known (`Absence`).
+//! unchanged record is not written. If a list cannot be read, its organisation is not changed. A vanished
+//! repository is deleted only if three conditions are true: the operator allows it, all lists of the tenant's
+//! organisations could be read, and the reason for the absence is known (`Absence`).
 
 mod changes;
 mod decide;

@@ -14,12 +14,12 @@ pub struct OrganisationRules {
     pub include_forks: bool,
     /// Whether repositories that were removed or are now excluded are deleted from the catalogue.
     pub delete_vanished: bool,
-    /// The maximum number of missing repositories. If more are missing, the service or the settings are
-    /// probably wrong, and no repository is deleted.
+    /// The maximum number of repositories that may be missing from the list. If more repositories are
+    /// missing, the list or the settings are probably wrong, and no repository is deleted.
     pub max_deletions: usize,
 }
 
-/// The messages about all invalid patterns.
+/// One message for each invalid pattern.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InvalidRules(pub Vec<String>);
 

@@ -16,7 +16,7 @@ use proptest::test_runner::TestRunner;
 
 use super::{Absence, Changes, Discover, OrganisationRules, Watched};
 
-/// A hosting service in memory. Tests can make its lists fail or omit a repository.
+/// A hosting service in memory. Tests can make its lists fail, or make them omit a repository.
 #[derive(Default)]
 struct Service {
     repositories: BTreeMap<String, (String, HostedRepository)>,
@@ -130,7 +130,7 @@ impl World {
         discovered.into_iter().map(|discovered| discovered.outcome.ok()).collect()
     }
 
-    /// Runs a discovery with only the organisation `acme`. Its list can be read.
+    /// Runs a discovery with only the organisation `acme`, whose list can be read.
     async fn acme(&self, rules: OrganisationRules) -> Changes {
         let mut all = self.run(&[self.watched("acme", rules)]).await;
         all.remove(0).expect("a list")
@@ -285,7 +285,7 @@ async fn transferred_repository_keeps_its_identity() {
     assert_eq!(changes[0].as_ref().map(|changes| changes.vanished.len()), Some(0));
     let shop = world.record("beta/shop").await;
     assert_eq!((shop.id, shop.hosted.expect("hosted").organisation.as_str()), (world.id("acme/shop"), "beta"));
-    // A new repository gets the old name of the transferred one, and is before it in the list.
+    // A new repository gets the old name of the transferred repository, and precedes it in the list.
     world.put_named("acme", 2, "shop");
     world.run(&both()).await;
     assert_eq!(world.names().await, ["acme/other", "acme/shop", "beta/shop"]);
@@ -337,7 +337,7 @@ async fn vanished_repositories_are_deleted_only_if_allowed() {
     assert_eq!(reported(world.acme(world.deleting()).await), expect(true));
     assert_eq!(world.names().await, ["acme/stays"]);
     assert_eq!(reported(world.acme(world.deleting()).await), []);
-    // A repository that is listed again is registered again.
+    // If a deleted repository is listed again, it is registered again.
     world.put_named("acme", 2, "gone");
     world.acme(world.deleting()).await;
     assert_eq!(world.names().await, ["acme/gone", "acme/stays"]);
@@ -394,7 +394,7 @@ async fn uncertain_listing_deletes_nothing() {
     let too_many: Doubt =
         |world| vec![world.watched("acme", OrganisationRules { max_deletions: 0, ..world.deleting() })];
     check(too_many, "more repositories are missing than may be deleted").await;
-    // Without any of these conditions, the missing repository is deleted.
+    // If none of these conditions is true, the missing repository is deleted.
     let world = World::new();
     world.put_named("acme", 1, "gone");
     world.put_named("acme", 2, "stays");

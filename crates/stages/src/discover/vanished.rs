@@ -9,8 +9,8 @@ use super::{Discover, Watched};
 
 impl Discover {
     /// Returns the vanished repositories of an organisation whose list could be read, and deletes them if
-    /// this is allowed. `is_whole` is true if the lists of all organisations of the tenant could be read. A
-    /// repository may have moved to any of these organisations.
+    /// this is allowed. `is_whole` must be true only if the lists of all organisations of the tenant could be
+    /// read, because a missing repository may have moved to any of these organisations.
     pub(super) async fn vanished(
         &self,
         book: &Book,
@@ -35,8 +35,8 @@ impl Discover {
         Ok(vanished)
     }
 
-    /// Returns why the repository is not on the list. `None` if it still exists in a watched organisation:
-    /// the pages of a list can shift during reading.
+    /// Returns why the repository is not on the list. `None` if the repository still exists in a watched
+    /// organisation: it may be missing because the pages of a list can shift while they are read.
     async fn absence(&self, book: &Book, watched: &Watched, place: &RemoteId, are_few: bool) -> Option<Absence> {
         if let Some(reason) = book.unwanted.get(place) {
             return Some(Absence::Unwanted(reason));

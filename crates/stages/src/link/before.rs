@@ -1,4 +1,4 @@
-//! The records of the previous generation with which a run compares its own records.
+//! The records of the previous generation. A run compares its own records with these records.
 
 use std::sync::Arc;
 
@@ -18,6 +18,7 @@ pub(crate) struct Before {
     pub(crate) snapshot: Snapshot,
     pub(crate) kept: Option<Arc<KeptLinks>>,
     pub(crate) packages: Vec<PackageManifest>,
-    /// True if every record is new: no previous generation exists, or all its records end.
+    /// True if every record is new, because no previous generation exists or all records of the previous
+    /// generation end.
     pub(crate) is_none: bool,
 }

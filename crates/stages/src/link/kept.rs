@@ -1,8 +1,8 @@
 //! The link state: the links of all files, which each run stores for the next run.
 //!
-//! Files are grouped by path. The end of a group depends only on the path of its last file, so adding or
-//! removing a file changes one or two groups. The new state refers to unchanged groups instead of writing
-//! them again.
+//! Files are grouped by path. Whether a group ends after a file depends only on the path of this file, so
+//! adding or removing a file changes one or two groups. A new state refers to the unchanged groups instead of
+//! storing them again.
 
 use std::sync::Arc;
 
@@ -22,11 +22,11 @@ use crate::threads::{blocking, in_parallel};
 /// The average number of files in a group, as a power of two.
 const GROUP_BITS: u32 = 8;
 
-/// The links of files that an earlier run found. Without these links, all files are linked again.
+/// The links that an earlier run found in the files. Without these links, all files are linked again.
 pub(crate) struct KeptLinks {
     pub(crate) packages: Vec<PackageManifest>,
     groups: Vec<KeptGroup>,
-    /// Group and position of each file.
+    /// The group of each file, and the position of the file in this group.
     places: FxHashMap<RepoPath, (u32, u32)>,
 }
 
@@ -103,7 +103,7 @@ impl FileState {
         Self { file, linked: None }
     }
 
-    /// Returns the edges separately, because they are stored in the graph and not in the link state.
+    /// Returns the edges separately, because they are stored in the graph instead of the link state.
     pub(crate) fn linked(links: FileLinks) -> (Self, Vec<EdgeRecord>) {
         let mut counts = LinkCounts::default();
         counts.add(&links);
@@ -177,7 +177,7 @@ fn encode_group(kept: Option<&KeptLinks>, files: &[FileState]) -> Result<Encoded
     }
     let mut asked = Vec::new();
     let mut summary = LinkSummary::default();
-    // For each earlier group: the positions that its files have in this group.
+    // For each earlier group: the positions of its files in the new group.
     let mut taken: FxHashMap<u32, Vec<Option<u32>>> = FxHashMap::default();
     for (at, state) in (0..).zip(files) {
         let path = &state.file.path;
@@ -208,7 +208,8 @@ fn encode_group(kept: Option<&KeptLinks>, files: &[FileState]) -> Result<Encoded
     Ok(EncodedGroup::New(writer.finish()))
 }
 
-/// Returns the earlier group if it consists of exactly these files and none of them was linked again.
+/// If one earlier group consists of exactly these files, and none of them was linked again, returns this
+/// group.
 fn same_group(kept: &KeptLinks, files: &[FileState]) -> Option<ArtifactRef> {
     let (number, _) = kept.places.get(&files.first()?.file.path)?;
     let earlier = &kept.groups[*number as usize];

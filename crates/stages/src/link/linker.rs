@@ -51,14 +51,14 @@ impl Records {
 pub(crate) struct LinkedFiles {
     /// Every file of the snapshot, in the order of the snapshot.
     pub(crate) files: Vec<FileState>,
-    /// The new records of the changed and affected files.
+    /// The new records of the changed files and of the files that are affected by the changes.
     pub(crate) now: Records,
-    /// The previous records of these files.
+    /// The previous records of the same files.
     pub(crate) before: Records,
-    /// For each of these files, by path: the names of the other modules that its edges reached in the
-    /// previous generation.
+    /// For each of these files, by path: the names of the modules that its edges reached in the previous
+    /// generation, except its own module.
     pub(crate) modules_before: FxHashMap<String, Vec<String>>,
-    /// The names in the changed files.
+    /// The names of the symbols and files at the changed paths.
     pub(crate) names: StagedNames,
 }
 
@@ -68,7 +68,7 @@ struct Contributions {
     shared: Vec<Contribution>,
     now: Vec<Contribution>,
     before: Vec<Contribution>,
-    /// Keys for which a lookup has another result than in the previous generation.
+    /// Keys for which a lookup has a different result than in the previous generation.
     changed_keys: FxHashSet<u64>,
 }
 
@@ -92,14 +92,14 @@ struct Linked {
     nodes: Vec<NodeRecord>,
     /// The previous links of the file, if the file is affected but has not changed.
     links_before: Option<FileLinks>,
-    /// Whether the records of the file may differ from the stored records.
+    /// Whether the records of the file may differ from the records in the stores.
     is_touched: bool,
     names: StagedNames,
 }
 
 /// Links the files that must be linked, and copies the stored links of all other files. If `begun` is given,
-/// the nodes of a pack's files are sent to it as soon as the pack is linked. These nodes are not part of the
-/// result.
+/// the nodes of the files in a pack are sent to this channel as soon as the pack is linked, and are not part
+/// of the result.
 pub(crate) async fn run(
     linker: &Arc<Linker>,
     artifacts: &Artifacts,
@@ -126,7 +126,8 @@ async fn feed(artifacts: &Artifacts, work: Vec<Work>, sender: Sender<(PackReader
             StageError::permanent(FailureCode::Corrupt, format!("the pack `{}` has no facts", work.pack.key))
         })?;
         if sender.send((reader, work)).await.is_err() {
-            // The receiver is dropped only if linking has failed, and linking reports the reason.
+            // An error means that the receiver was dropped. This happens only if linking has failed, and
+            // linking reports the reason.
             return Ok(());
         }
     }
@@ -224,7 +225,8 @@ impl Linker {
                 }
                 if let Some(begun) = begun {
                     let nodes = linked[start..].iter_mut().flat_map(|linked| std::mem::take(&mut linked.nodes));
-                    // If the receiver is dropped, staging has failed and reports the reason.
+                    // An error means that the receiver was dropped, because staging has failed. Staging
+                    // reports the reason.
                     let _ = begun.blocking_send(nodes.collect());
                 }
             }
@@ -329,7 +331,7 @@ impl LinkedFiles {
 }
 
 impl Contributions {
-    /// Returns the keys for which a lookup has another result than in the previous generation.
+    /// Returns the keys for which a lookup has a different result than in the previous generation.
     fn changed(&self) -> FxHashSet<u64> {
         let old: FxHashMap<&str, &Contribution> = self.before.iter().map(|own| (own.path.as_str(), own)).collect();
         let new: FxHashSet<&str> = self.now.iter().map(|own| own.path.as_str()).collect();

@@ -1,9 +1,9 @@
 //! link: turns references into edges.
 //!
 //! The outlines of all files form the environment in which names are looked up. A run links the files that
-//! changed, and the files that requested a key whose entries have changed. The links of all other files are
-//! copied from the previous run. Only the records of the linked files are compared with their previous state.
-//! So a run reads the facts of only a few files and writes only the changes.
+//! have changed, and the files that looked up a key whose entries have changed. The links of all other files
+//! are copied from the previous run. Only the records of the linked files are compared with their previous
+//! state. So a run reads the facts of only a few files and writes only the changes.
 
 mod before;
 mod kept;
@@ -180,7 +180,7 @@ fn staged_names(changed: &ChangedPaths, names: StagedNames) -> StagedNames {
     StagedNames { replaced, ..names }
 }
 
-/// The effects of linking on the stores.
+/// The changes that linking makes in the stores.
 struct Compared {
     graph: StagedGraph,
     names: StagedNames,
@@ -188,7 +188,8 @@ struct Compared {
     report: PartReport,
 }
 
-/// Adds the records that do not belong to a single file, and computes the difference from the stored records.
+/// Adds the records that do not belong to a single file, and computes the differences from the stored
+/// records.
 fn compared(name: &str, settings: &RepositorySettings, linker: &Linker, linked: LinkedFiles) -> Compared {
     let Linker { now, before, changed, packages, .. } = linker;
     let LinkedFiles { files, now: mut records, before: mut records_before, modules_before, names } = linked;
@@ -206,8 +207,8 @@ fn compared(name: &str, settings: &RepositorySettings, linker: &Linker, linked: 
     Compared { graph: changes(&records_before, records), names, files, report }
 }
 
-/// Returns the files of the previous generation in the order of paths, each with the other modules that its
-/// edges reached.
+/// Returns the files of the previous generation in the order of paths, each with the modules that its edges
+/// reached, except its own module.
 fn files_before<'a>(
     now: &'a Snapshot,
     before: &'a Before,

@@ -15,8 +15,8 @@ use crate::threads::blocking;
 /// Maximum size of the texts that are in memory at the same time. The texts are staged as one part.
 const BATCH_BYTES: u64 = 32 << 20;
 
-/// Stages every changed path: its earlier text ends, and its present text begins. The memory is bounded,
-/// because the texts are read and staged in batches.
+/// Stages every changed path: its earlier text ends, and its current text begins. The texts are read and
+/// staged in batches, so the memory is bounded.
 pub(super) async fn stage_texts(
     artifacts: &Arc<Artifacts>,
     texts: &Arc<dyn Texts>,
@@ -30,7 +30,7 @@ pub(super) async fn stage_texts(
         files.filter(|entry| entry.source.is_some() && linker.changed.contains_key(entry.path.as_str())).collect();
     entries.sort_by(|left, right| place(left).cmp(&place(right)));
     let mut batches = batches(&entries).into_iter();
-    // A run that only removes files stages a part without texts.
+    // A run that only removes files has no batches, so it stages one part without texts.
     let mut batch = batches.next().unwrap_or_default();
     loop {
         let staged = StagedTexts { replaced: std::mem::take(&mut replaced), texts: read(artifacts, batch).await? };
@@ -42,7 +42,7 @@ pub(super) async fn stage_texts(
     }
 }
 
-/// The place of the text of an entry. Sorting by place groups the entries by pack.
+/// The place of an entry's text. If entries are sorted by place, those of the same pack are adjacent.
 fn place(entry: &ManifestEntry) -> Option<(&str, u32)> {
     entry.source.as_ref().map(|slot| (slot.artifact.key.as_str(), slot.index))
 }

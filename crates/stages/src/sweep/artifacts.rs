@@ -15,14 +15,14 @@ impl Sweep {
     /// Deletes the artifacts that no live manifest names and that are older than the grace period (mark and
     /// sweep). Returns the number of deleted artifacts.
     ///
-    /// This function reads every live manifest. It keeps all artifacts of a repository with a manifest that
-    /// cannot be read. It also keeps all artifacts of a repository with a sync or run in progress. Before a
-    /// run begins, no manifest names the packs of its sync. Before a run is published, no manifest names its
-    /// link state.
+    /// This function reads every live manifest. If a manifest of a repository cannot be read, all artifacts
+    /// of this repository are kept. If a sync or run of a repository is in progress, all its artifacts are
+    /// kept too: before the run begins, no manifest names the packs of its sync, and before the run is
+    /// published, no manifest names its link state.
     pub async fn artifacts(&self) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
-        // The repositories in progress are read before the manifests. If a run ends between the two reads,
-        // the live manifests include its manifest.
+        // The repositories with a sync or run in progress are read before the manifests, so that if a run
+        // ends between the two reads, the live manifests include its manifest.
         let in_progress = self.sweeping.at_work(now_ms).await?;
         let manifests = self.sweeping.live_manifests(now_ms, self.grace_ms).await?;
         let mut failures = Failures::default();
@@ -37,10 +37,10 @@ impl Sweep {
         failures.end(deleted.len() as u64)
     }
 
-    /// Like `artifacts`, but `views` are all views that readers use, and the newest view. So no grace period
-    /// is necessary, but artifacts younger than `YOUNG_MS` are not deleted: a sync that has just begun may
-    /// refer to them. `repositories` are all repositories. This function does not sweep vectors, because that
-    /// would read the facts of all files.
+    /// Like `artifacts`, but without a grace period, because `views` must contain all views that readers use,
+    /// and the newest view. Artifacts younger than `YOUNG_MS` are not deleted, because a sync that has just
+    /// begun may refer to them. `repositories` must contain all repositories. This method does not sweep
+    /// vectors, because it would have to read the facts of all files.
     pub async fn artifacts_unseen_by(&self, views: &[View], repositories: &[RepositoryId]) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
         let in_progress = self.sweeping.at_work(now_ms).await?;
@@ -124,16 +124,17 @@ impl Sweep {
 /// The manifests whose artifacts are kept.
 struct Live<'a> {
     current: BTreeSet<&'a ArtifactRef>,
-    /// Manifests that only readers use. Readers do not need the link state, which only the next run reads.
+    /// Manifests that only readers use. Their link states are not kept, because only the next run reads a
+    /// link state.
     old: BTreeSet<&'a ArtifactRef>,
 }
 
-/// The age from which artifacts are deleted if no grace period is necessary. A sync that begins during the
-/// sweep writes its artifacts later, or writes them again, which renews their time. The age is large enough
-/// for stores that round times to seconds.
+/// If no grace period is necessary, artifacts of at least this age are deleted. A sync that begins during the
+/// sweep is safe: it writes its artifacts later, or writes existing artifacts again, which renews their
+/// modification time. The age is large enough for stores that round times to seconds.
 const YOUNG_MS: i64 = 2_000;
 
-/// Returns the repository of an artifact. A key consists of folder, repository and hash.
+/// Returns the repository of an artifact. A key consists of a folder, a repository and a hash.
 fn repository_of(key: &str) -> &str {
     key.split('/').nth(1).unwrap_or_default()
 }

@@ -23,8 +23,8 @@ impl Sweep {
             };
             let is_dead = match job {
                 Job::Part(job) => job.run.generation < *before,
-                // A sync job names no generation. If the repository was registered again, the age of the
-                // letter is unknown, and the letter is not removed.
+                // A sync job names no generation. If the repository was registered again, it is unknown
+                // whether the letter is older than the deletion, so the letter is not removed.
                 Job::Sync(_) => {
                     let scope = Scope::only(tenant.clone(), [*repository]);
                     self.catalogue.repositories(&scope).await?.is_empty()
@@ -40,9 +40,9 @@ impl Sweep {
         Ok(())
     }
 
-    /// Removes the dead letters of repositories that do not exist. A reader of dead letters takes them out of
-    /// the queue for a short time. So `dead_letters` does not find letters that an operator is reading at
-    /// that time. This function removes such letters later.
+    /// Removes the dead letters of repositories that do not exist. If an operator reads dead letters, they
+    /// are out of the queue for a short time, and `dead_letters` does not find them. This method removes such
+    /// letters later.
     pub(super) async fn orphaned_dead_letters(&self) -> Result<(), StageError> {
         let Some(kept) = &self.letters else { return Ok(()) };
         let letters = kept.dead_letters(usize::MAX).await?;

@@ -14,18 +14,18 @@ type ByRepository = BTreeMap<RepositoryId, Vec<GenerationId>>;
 
 impl Sweep {
     /// Removes from each store all records that no view can see. A reader may use any view that was created
-    /// within the grace period. Returns the number of swept generations. An entry of the sweep list that
-    /// cannot be swept stays on the list and does not delay other entries. In this case, the first error is
-    /// returned at the end.
+    /// within the grace period. Returns the number of swept generations. If an entry of the sweep list cannot
+    /// be swept, it stays on the list, the other entries are still swept, and the first error is returned at
+    /// the end.
     pub async fn generations(&self) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
         let list = self.sweeping.sweep_list(now_ms, self.grace_ms).await?;
         self.listed(list, &ByRepository::new(), &[], now_ms).await
     }
 
-    /// Like `generations`, but `views` are all views that readers use, and the newest view. So no grace
-    /// period is necessary. Records that began after one of the views and ended before the next view are also
-    /// removed.
+    /// Like `generations`, but without a grace period, because `views` must contain all views that readers
+    /// use, and the newest view. Records that began after one of the views and ended before the next view are
+    /// also removed.
     pub async fn unseen_by(&self, views: &[View]) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
         let mut list = self.sweeping.sweep_list(now_ms, 0).await?;
@@ -37,8 +37,8 @@ impl Sweep {
         self.listed(list, &by_repository(&published), views, now_ms).await
     }
 
-    /// Continues the maintenance of the stores for repositories in which it is not finished. Returns the
-    /// number of these repositories.
+    /// Continues the maintenance of the stores for those repositories whose maintenance is not finished.
+    /// Returns the number of these repositories.
     pub async fn go_on(&self) -> Result<u64, StageError> {
         let repositories = self.unfinished.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut failures = Failures::default();
@@ -86,7 +86,7 @@ impl Sweep {
         for (repository, generations) in by_repository(runs) {
             let together = self.sweep_retired(repository, &generations).await;
             if let Err(error) = &together {
-                tracing::warn!(%repository, code = %error.code, "each generation is swept separately: {}", error.chain());
+                tracing::warn!(%repository, code = %error.code, "the generations could not be swept together, so each is swept separately: {}", error.chain());
             }
             for generation in generations {
                 if failures.is_unavailable {
@@ -132,7 +132,7 @@ impl Sweep {
     }
 
     /// Removes the records, dead letters and cached vectors of deleted repositories. Returns the deletions
-    /// for which all of this data is removed.
+    /// for which all this data was removed.
     async fn sweep_deleted(&self, list: &SweepList, failures: &mut Failures) -> Vec<Deleted> {
         let tenants: BTreeSet<&Tenant> = list.deleted.iter().map(|(tenant, ..)| tenant).collect();
         let mut removed = Vec::new();
@@ -165,7 +165,7 @@ impl Sweep {
     }
 
     /// Executes one step of the maintenance of each store, because removed records leave gaps and each run
-    /// adds files. Remembers the repositories in which it is not finished.
+    /// adds files. Remembers the repositories whose maintenance is not finished.
     async fn compact(&self, repositories: &BTreeSet<RepositoryId>, failures: &mut Failures) {
         for repository in repositories {
             let mut has_more = false;

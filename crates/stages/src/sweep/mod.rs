@@ -1,9 +1,9 @@
 //! sweep: removes from every store the data that no view can see.
 //!
-//! The catalogue lists the generations to sweep, so a sweep that was stopped is simply repeated. The cost of
-//! sweeping generations depends on the amount of removed data. Each sweep executes one step of bounded size
-//! of the stores' maintenance. The cost of sweeping artifacts depends on the number of live manifests.
-//! Artifacts younger than the grace period are never deleted.
+//! The catalogue lists the generations that must be swept, so a sweep that was interrupted can simply be
+//! repeated. The cost of sweeping generations depends on the amount of removed data. Each sweep also executes
+//! one maintenance step of bounded size in each store. The cost of sweeping artifacts depends on the number
+//! of live manifests. Artifacts younger than the grace period are never deleted.
 
 mod artifacts;
 mod dead_letters;
@@ -35,10 +35,10 @@ pub struct Sweep {
     pub stores: Vec<Arc<dyn Generations>>,
     /// The store of dead letters, if one exists.
     pub letters: Option<Arc<dyn DeadLetters>>,
-    /// How long data stays after a newer generation is published. This period is shorter than `GRACE_MS` only
-    /// if no reader can exist.
+    /// How long old data is kept after a newer generation is published. This period is shorter than
+    /// `GRACE_MS` only if no reader can exist.
     pub grace_ms: i64,
-    /// The repositories in which the maintenance of a store is not finished.
+    /// The repositories for which the maintenance of a store is not finished.
     pub unfinished: Mutex<BTreeSet<RepositoryId>>,
 }
 
@@ -46,7 +46,7 @@ pub struct Sweep {
 type Deleted = (Tenant, RepositoryId, GenerationId);
 
 /// Whether the reference is a manifest. The list of live artifacts also contains the plans of unfinished
-/// runs. A plan is not read, because its manifest names the same artifacts.
+/// runs. A plan is not read, because the manifest of its run names the same artifacts.
 fn is_manifest(reference: &ArtifactRef) -> bool {
     reference.key.starts_with("manifests/")
 }

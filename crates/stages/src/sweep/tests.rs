@@ -319,7 +319,7 @@ async fn artifact_rewritten_during_the_sweep_is_kept() {
     assert_eq!(sweep.artifacts.blobs.get(&key).await.expect("it exists"), "...");
 }
 
-/// A blob store whose objects are written again after each listing.
+/// A blob store that simulates a writer: after each listing, the listed objects are written again.
 struct PutAgain {
     inner: MemoryBlobs,
     num_lists: Mutex<i64>,

@@ -12,9 +12,9 @@ use crate::pattern_chunk::pattern_chunk;
 use crate::threads::blocking;
 
 impl Sweep {
-    /// Removes the cached vectors of contents that neither a live manifest nor a published pattern of the
-    /// tenant refers to. Returns the number of removed vectors. This function reads the facts of all files.
-    /// If some facts are damaged, the contents of their files are unknown, and no vector is removed.
+    /// Removes a cached vector if no live manifest and no published pattern of the tenant refers to its
+    /// content. Returns the number of removed vectors. This method reads the facts of all files. If some
+    /// facts are damaged, the contents of their files are unknown, and no vector is removed.
     pub async fn vectors(&self, tenant: &Tenant) -> Result<u64, StageError> {
         let contents = match self.contents(tenant).await {
             Err(error) if error.class == ErrorClass::Permanent => {

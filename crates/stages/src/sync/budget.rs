@@ -11,7 +11,7 @@ use crate::repeated_contents::limit_on_copies;
 /// The blob id of a file that was not read.
 const NO_BLOB: BlobId = BlobId([0; 20]);
 
-/// Checks how many bytes a sync will read. Each content is counted once.
+/// Checks the number of bytes that a sync will read. A content with several paths is counted once.
 pub(super) fn check_reading(
     entries: &[ManifestEntry],
     to_read: &[usize],
@@ -23,8 +23,8 @@ pub(super) fn check_reading(
     check("bytes of files to read", num_bytes, ceilings.max_expanded_bytes, "ceilings.max_expanded_bytes")
 }
 
-/// Checks the expanded size of the snapshot. Every indexed path is counted, because it has its own records
-/// even if its content is a copy.
+/// Checks the expanded size of the snapshot. Every indexed path is counted, because each path has separate
+/// records even if its content is a copy.
 pub(super) fn check_expansion(entries: &[ManifestEntry], ceilings: &Ceilings) -> Result<(), StageError> {
     let mut seen = FxHashSet::default();
     let (mut expanded, mut repeated, mut num_copies) = (0u64, 0u64, 0u64);
@@ -35,8 +35,8 @@ pub(super) fn check_expansion(entries: &[ManifestEntry], ceilings: &Ceilings) ->
             num_copies += 1;
         }
     }
-    // Each copy has at least one record, so the limit on records also limits the number of copies. The stages
-    // after `parse` count all records of the copies.
+    // Each copy has at least one record, so the limit on records also limits the number of copies. The exact
+    // number of records of the copies is checked after `parse` (`RecordCeilings`).
     let most_copies = limit_on_copies(ceilings.max_repeated_records, expanded - repeated);
     let what = "files with the same content as other files";
     check(what, num_copies, most_copies, "ceilings.max_repeated_records")?;

@@ -23,7 +23,7 @@ pub struct ChangedSource {
     pub source: SourceText,
 }
 
-/// The limits of the files that are read.
+/// The limits on the number and the total size of the files that are read.
 #[derive(Clone, Copy, Debug)]
 pub struct ChangedLimits {
     pub max_files: usize,
@@ -31,8 +31,8 @@ pub struct ChangedLimits {
 }
 
 impl Sync {
-    /// Reads the changed files in the order of their paths, until a limit is reached. Nothing is written. The
-    /// list is empty if no generation is published.
+    /// Reads the changed files in the order of their paths, until a limit is reached. This method writes
+    /// nothing. The list is empty if no generation is published.
     pub async fn changed_sources(
         &self,
         request: &SyncRequest,
@@ -72,7 +72,7 @@ fn read(inventory: &Inventory, limits: ChangedLimits) -> Result<Vec<ChangedSourc
     Ok(changed)
 }
 
-/// Reads one file. `None` if the file cannot be read, or is not indexed because of its content.
+/// Reads one file. `None` if the file cannot be read, or if its content is of a kind that is not indexed.
 fn read_one(
     reading: &Reading,
     listed: &TreeEntry,

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use cairn_domain::{ArtifactRef, ManifestEntry, Outcome, Reason, RepoPath};
 use cairn_wire::{ChangedPath, Manifest, Plan};
 
-/// Limits of one `embed` part. The size of a part is the sum of the file sizes of its paths. Copies of a file
-/// are also counted, because each copy has separate chunks.
+/// Limits of one `embed` part. The size of a part is the sum of the file sizes of its paths. Every copy of a
+/// file is counted, because each copy has separate chunks.
 const PATHS_PER_PART: usize = 2_000;
 const BYTES_PER_PART: u64 = 16 * 1024 * 1024;
 /// Maximum number of paths in one `retire` part.
 const GONE_PER_PART: usize = 5_000;
 
-/// Returns the paths whose records change, sorted. A doubtful entry of the previous manifest is treated as
+/// Returns the sorted paths whose records change. A doubtful entry of the previous manifest is treated as
 /// indexed only in a rebuild. In any other run, the entry has no records, and the facts that this run writes
 /// for the same content replace the facts of the entry.
 pub(crate) fn changed_paths(before: &Manifest, now: &Manifest, rebuild: bool) -> Vec<ChangedPath> {
@@ -31,8 +31,8 @@ pub(crate) fn changed_paths(before: &Manifest, now: &Manifest, rebuild: bool) ->
     changed
 }
 
-/// Whether stores may contain records of an entry that is not indexed. The part that parses the pack of the
-/// entry was abandoned, but another delivery of its job may have written the facts.
+/// Whether stores may contain records of an entry that is recorded as failed: the part that parses the pack
+/// of the entry was abandoned, but another delivery of its job may have written the facts.
 pub(crate) fn is_doubtful(entry: &ManifestEntry) -> bool {
     entry.source.is_some() && matches!(entry.outcome, Outcome::Failed { reason: Reason::ParseCrash, .. })
 }
@@ -55,8 +55,8 @@ pub(crate) fn same_inventory(before: &Manifest, now: &Manifest) -> bool {
         && before.entries.iter().zip(&now.entries).all(is_same)
 }
 
-/// Makes the plan. Changed paths are grouped by the pack that contains their text, so that a part opens only
-/// a few packs.
+/// Creates the plan. Changed paths are grouped by the pack that contains their text, so that a part opens
+/// only a few packs.
 pub(crate) fn plan(changed: &[ChangedPath], manifest: &Manifest, packs: Vec<ArtifactRef>) -> Plan {
     let mut by_pack: BTreeMap<&str, Vec<(ChangedPath, u64)>> = BTreeMap::new();
     let mut gone = Vec::new();
@@ -92,7 +92,8 @@ fn embed_parts(paths: Vec<(ChangedPath, u64)>) -> Vec<Vec<ChangedPath>> {
     parts
 }
 
-/// Visits each path of two sorted lists of entries once, with the entries of both lists for this path.
+/// Visits each path that occurs in one of two sorted lists of entries once, with the entries of both lists
+/// for this path.
 fn merge<'a>(
     before: &'a [ManifestEntry],
     now: &'a [ManifestEntry],

@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 
 use super::reading::Reading;
 
-/// If the file name does not show the language, this number of bytes at the start of the text is used to
-/// detect it.
+/// If the file name does not identify the language, the language is detected from this number of bytes at the
+/// start of the text.
 const HEAD_BYTES: usize = 4096;
 
 /// The decision about the content of a path.
@@ -22,8 +22,8 @@ pub(crate) struct Content {
     pub low_weight: bool,
 }
 
-/// A blob that was read. The blob is decoded only once. It is redacted at most once, and only if one of its
-/// paths requires redaction.
+/// A blob that was read. The blob is decoded only once. It is redacted only if one of its paths requires
+/// redaction, and then only once.
 pub(super) struct Blob {
     text: Result<String, Reason>,
     low_weight: FxHashMap<TextClass, Result<bool, Reason>>,

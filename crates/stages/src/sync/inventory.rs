@@ -1,4 +1,4 @@
-//! Takes the inventory of a snapshot: makes a manifest entry for every path, and source packs for new
+//! Takes the inventory of a snapshot: creates a manifest entry for every path, and source packs for new
 //! contents.
 
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) struct Inventory {
     pub ceilings: Ceilings,
 }
 
-/// The manifest of the snapshot, and the packs to parse.
+/// The manifest of the snapshot, and the packs that must be parsed.
 pub(crate) struct Taken {
     pub manifest: Manifest,
     pub packs: Vec<ArtifactRef>,
@@ -49,8 +49,8 @@ impl Inventory {
         blocking(move || finishing.finish(entries, packed)).await
     }
 
-    /// Returns the entries, and the positions of the entries to read. This function takes seconds for large
-    /// trees.
+    /// Returns the entries, and the positions of the entries whose files must be read. For large trees, this
+    /// takes seconds.
     pub(super) fn list(&self) -> Result<(Vec<ManifestEntry>, Vec<usize>), StageError> {
         let tree = &self.reading.tree;
         let modules = Modules::detect(&self.reading.settings.repository, tree.entries());
@@ -78,8 +78,8 @@ impl Inventory {
         Ok(Taken { manifest, packs })
     }
 
-    /// Makes the entry of a path and decides by path, kind and size. In this step, `Indexed` means that the
-    /// content still has to be checked.
+    /// Creates the entry of a path, and decides by path, kind and size whether the path may be indexed. In
+    /// this step, `Indexed` means that the content still has to be checked.
     fn decide_by_path(&self, entry: &TreeEntry, modules: &Modules) -> ManifestEntry {
         let decide = || self.reading.settings.rules.decide_path(&entry.path, entry.kind, entry.size_bytes);
         let skipped = if is_damage_of_git(entry) { None } else { decide() };
@@ -110,7 +110,7 @@ impl Inventory {
     }
 
     /// Redacts paths that contain a secret. The files at these paths are not indexed. If several redacted
-    /// paths are equal, numbers are added to them.
+    /// paths are equal, a number is appended to each path after the first.
     fn hide_names(&self, entries: &mut [ManifestEntry]) {
         let mut num_hidden: FxHashMap<String, u32> = FxHashMap::default();
         for entry in entries.iter_mut() {
@@ -138,8 +138,8 @@ impl Inventory {
         (!redacted.findings.is_empty()).then(|| redacted.text.into_owned())
     }
 
-    /// Copies the decisions of the previous manifest about unchanged paths. Returns the positions of the
-    /// paths to read.
+    /// For unchanged paths, copies the decisions from the previous manifest. Returns the positions of the
+    /// paths whose files must be read.
     fn reuse(&self, entries: &mut [ManifestEntry]) -> Vec<usize> {
         let same_rules = self.previous.rules == self.reading.settings.digest;
         let mut to_read = Vec::new();
@@ -171,8 +171,8 @@ impl Inventory {
         decided_by_content && old.blob == entry.blob && is_file(old.kind) && same_tools
     }
 
-    /// Returns the facts of the previous generation by key, with the outcome of parsing. So a renamed file is
-    /// not parsed again.
+    /// Returns the facts of the previous generation by key, with the outcome of parsing. With these facts, a
+    /// renamed file need not be parsed again.
     fn known_facts(&self) -> FxHashMap<FactsKey, Known> {
         let known = self.previous.entries.iter().filter(|entry| entry.outcome.is_indexed());
         let known = known.filter_map(|entry| {
@@ -208,8 +208,8 @@ impl Inventory {
     }
 }
 
-/// Whether the entry is an unreadable file of git. A tree contains files of git only in order to report that
-/// these files cannot be read.
+/// Whether the entry is an unreadable file of git. The tree contains a file of git only if the file cannot be
+/// read, so that this is reported.
 fn is_damage_of_git(entry: &TreeEntry) -> bool {
     let path = entry.path.as_str();
     entry.unreadable.is_some() && (path == ".git" || path.starts_with(".git/"))

@@ -1,9 +1,9 @@
 //! sync: writes a repository's snapshot into artifacts and begins the run that indexes it.
 //!
-//! A sync reads the tree and decides about every path. The sync reads, redacts and packs the new blobs, and
-//! writes the manifest and the plan. After that, one ledger transaction creates the run. A sync may be
-//! stopped at any point before this transaction: its artifacts are named by content, so another sync reuses
-//! them or the sweep removes them.
+//! A sync reads the tree and decides for every path whether it is indexed. The sync reads, redacts and packs
+//! the new blobs, and writes the manifest and the plan. After that, one ledger transaction creates the run. A
+//! sync may be stopped at any point before this transaction: its artifacts are named by content, so another
+//! sync reuses them or the sweep removes them.
 
 mod budget;
 mod changed;
@@ -51,8 +51,8 @@ use crate::Toolchain;
 use crate::artifacts::{Artifacts, facts_key_of};
 use crate::threads::blocking;
 
-/// Maximum number of times that a tree on disk is read if it changes during reading. The last attempt records
-/// the files that still change.
+/// If a tree on disk changes while it is read, it is read again, at most this many times in total. If files
+/// still change during the last attempt, they are recorded as unreadable.
 const ATTEMPTS: usize = 5;
 /// The pause between two attempts to renew a lease while the ledger is unavailable.
 const HEARTBEAT_AGAIN: Duration = Duration::from_secs(1);
@@ -63,7 +63,7 @@ pub struct SyncRequest {
     pub repository: RepositoryRecord,
     /// `SnapshotTree::cache` of the last sync.
     pub cache: SourceCache,
-    /// Whether every record is written again.
+    /// Whether every record must be written again.
     pub rebuild: bool,
     pub lane: Lane,
     /// Counts the progress of this sync.
@@ -72,7 +72,7 @@ pub struct SyncRequest {
 
 /// The outcome of a sync.
 pub enum Synced {
-    /// The present state of the source is already published.
+    /// The current state of the source is already published.
     Unchanged {
         published: Box<PublishedGeneration>,
         cache: SourceCache,
@@ -95,7 +95,7 @@ pub struct Sync {
     pub tools: Toolchain,
     /// Number of threads that read, redact and compress.
     pub num_threads: usize,
-    /// The duration of a lease. If a process dies, no other process can sync its repository until the lease
+    /// The duration of a lease. If a process dies, no other process can sync the repository until the lease
     /// expires. A live process renews its lease four times within this duration.
     pub lease_ms: i64,
     /// Maximum number of parts of a run in flight.
@@ -107,8 +107,8 @@ impl Sync {
         self.run_if(request, async { Ok(true) }).await
     }
 
-    /// Like `run`, for a source that `check_source` has opened. The sync takes the source out of `opened`
-    /// when it reads the source.
+    /// Like `run`, but for a source that `check_source` has opened. When the sync reads the source, it takes
+    /// the source out of `opened`.
     pub async fn run_opened(
         &self,
         request: SyncRequest,
@@ -117,8 +117,8 @@ impl Sync {
         self.run_leased(request, opened, async { Ok(true) }).await
     }
 
-    /// Like `run`, for a request that may be cancelled. `is_wanted` is evaluated after the lease is taken.
-    /// This evaluation detects an earlier cancellation. A later cancellation ends the lease.
+    /// Like `run`, but for a request that may be cancelled. `is_wanted` is evaluated after the lease is
+    /// taken, so that it detects a cancellation before this time. A later cancellation ends the lease.
     pub async fn run_if(
         &self,
         request: SyncRequest,
@@ -159,7 +159,7 @@ impl Sync {
     }
 
     /// Renews the lease and records the progress of the sync. Returns only if the lease is lost: another
-    /// holder has it, or it expired while the ledger was unavailable.
+    /// holder has taken the lease, or the lease expired while the ledger was unavailable.
     async fn heartbeat(&self, lease: Lease, asked_at: Instant, meter: &SyncMeter) -> StageError {
         let lasts = Duration::from_millis(self.lease_ms as u64);
         let (mut held_until, mut pause) = (asked_at + lasts, lasts / 4);
@@ -234,9 +234,9 @@ impl Sync {
         self.tools.inputs_digest(&self.operator, &request.repository.settings)
     }
 
-    /// Whether the sync can skip opening the source, because opening a remote may need a full fetch. This is
-    /// possible if the published snapshot has the source's head, all other inputs are unchanged, and no
-    /// failed file must be tried again.
+    /// Whether the sync can end without opening the source, which may need a full fetch. This is possible if
+    /// the published snapshot was made from the current head of the source, all other inputs are unchanged,
+    /// and no failed file must be tried again.
     async fn is_where_it_was(
         &self,
         request: &SyncRequest,
@@ -249,7 +249,7 @@ impl Sync {
             return Ok(false);
         }
         let RepositoryRecord { tenant, branch, .. } = &request.repository;
-        // If `.cairn.yaml` may select the branch, the selected branch must also be unchanged.
+        // If `.cairn.yaml` may select the branch, the head of the selected branch must also be unchanged.
         let has_settings = previous.find(SETTINGS_FILE).is_some();
         let selected = published.branch.clone().filter(|_| branch.is_none() && has_settings);
         for branch in std::iter::once(branch.clone()).chain(selected.map(Some)) {
@@ -286,7 +286,7 @@ impl Sync {
                 on_change,
             },
             inputs_digest: self.inputs_digest(request),
-            // A rebuild reads all files again, because a pack of an earlier run may be lost.
+            // A rebuild reads all files again, because a pack of an earlier run may have been lost.
             previous: if request.rebuild { Arc::default() } else { Arc::clone(previous) },
             ceilings: self.operator.ceilings.clone(),
         };
@@ -346,7 +346,7 @@ impl Sync {
     }
 
     /// Whether stores may contain records of files that are recorded as failed: the part that parses their
-    /// pack was abandoned, but its facts exist. The set of staged records is unknown in this case, so the
+    /// pack was abandoned, but its facts exist. In this case, it is unknown which records were staged, so the
     /// whole repository is indexed again.
     async fn holds_doubtful(&self, previous: &Manifest) -> Result<bool, StageError> {
         let slots =

@@ -24,7 +24,7 @@ impl Modules {
         Self { directories }
     }
 
-    /// Returns the directory of the module that contains the path. The result is empty for the root
+    /// Returns the directory of the module that contains the path. The result is an empty text for the root
     /// directory, and `None` if no module contains the path.
     pub(crate) fn of(&self, path: &RepoPath) -> Option<String> {
         let mut directory = path.directory();

@@ -1,6 +1,6 @@
-//! The handling of files on disk that change during a sync.
+//! Defines how a sync handles files on disk that change while it reads them.
 
-/// The handling of a file on disk that changes after it was listed.
+/// The reaction to a file on disk that changes after it was listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OnChange {
     /// The read fails with `Conflict`, and the caller lists the tree again.
@@ -9,5 +9,5 @@ pub(crate) enum OnChange {
     Record,
 }
 
-/// The message of a file that is recorded because it changes.
+/// The message for a file that is recorded as unreadable because it changes.
 pub(crate) const CHANGES: &str = "the file changes while it is read";

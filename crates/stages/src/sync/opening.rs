@@ -21,7 +21,7 @@ use super::settings::{self, Effective};
 use super::{Sync, SyncRequest};
 use crate::threads::blocking;
 
-/// A larger `.cairn.yaml` is invalid.
+/// Maximum size of `.cairn.yaml`. A larger file is invalid.
 const MAX_SETTINGS_BYTES: u64 = 256 * 1024;
 
 /// A source that was opened before its sync.
@@ -33,8 +33,8 @@ pub struct OpenedSource {
 }
 
 impl Sync {
-    /// Opens the source and checks its settings. Returns an error only for invalid settings, so that the
-    /// caller changes nothing. Every other error is part of the result, and the sync reports it.
+    /// Opens the source and checks its settings. Returns an error only if the settings are invalid; the
+    /// caller must then change nothing. Any other error is part of the result, and the sync reports it.
     pub async fn check_source(&self, request: &SyncRequest) -> Result<OpenedSource, StageError> {
         let meter = Arc::new(SyncMeter::default());
         let opening = async {
@@ -52,8 +52,8 @@ impl Sync {
     }
 
     /// Opens the source. If neither the caller nor the operator has selected a branch, `.cairn.yaml` on the
-    /// default branch may select one. The files of that branch cannot select a third branch. A working tree
-    /// is read in its state on disk.
+    /// default branch may select one. Then the `.cairn.yaml` on the selected branch cannot select a third
+    /// branch. For a working tree, the files on disk are read, whatever the branch is.
     pub(super) async fn open(
         &self,
         request: &SyncRequest,
@@ -109,7 +109,7 @@ impl Sync {
         blocking(move || settings::read(tree.as_ref(), &operator, &request_settings, on_change)).await
     }
 
-    /// Returns a limit that ends a listing when it exceeds the operator's maximum number of paths.
+    /// Returns a limit that ends a listing as soon as the number of paths exceeds the operator's maximum.
     fn listing_limit(&self) -> ListingLimit {
         let limit = self.operator.sources.max_entries;
         ListingLimit::new(move |listed| {
@@ -136,8 +136,8 @@ pub async fn declared_name(tree: &Arc<dyn SnapshotTree>) -> Result<Option<Reposi
     Ok(settings.and_then(|settings| settings.name).map(RepositoryName::new))
 }
 
-/// The settings in the root. A file that cannot be read has none; the sync reports it when it reads all
-/// settings.
+/// The settings from `.cairn.yaml` in the root. `None` if the file does not exist or cannot be read. When the
+/// sync reads all settings, it reports a file that cannot be read.
 fn settings_in(tree: &dyn SnapshotTree) -> Option<RepositorySettings> {
     let is_settings = |entry: &&TreeEntry| entry.path.as_str() == SETTINGS_FILE;
     let entry = tree.entries().iter().find(is_settings)?;

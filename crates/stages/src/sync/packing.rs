@@ -1,8 +1,9 @@
 //! Reads new contents, redacts them and packs them.
 //!
-//! A blob is read, decoded and redacted once, even if many paths have it. The paths are divided into batches
-//! by position, so that the same tree gives the same packs. Each thread takes the next batch when it is free.
-//! Finished packs are written at the same time, so only a few finished packs are in memory.
+//! A blob is read, decoded and redacted once, even if many paths have this content. The paths are divided
+//! into batches by position, so that the same tree gives the same packs. Each thread takes the next batch
+//! when it is free. Finished packs are written while further batches are processed, so only a few finished
+//! packs are in memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,19 +23,20 @@ use crate::artifacts::Artifacts;
 
 /// Maximum number of bytes of content in one batch. A pack contains the new contents of one batch.
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;
-/// The smallest limit of a batch. Small snapshots have smaller batches, so that every thread has work.
+/// The minimum for the limit of a batch. The limit is lower for small snapshots, so that every thread has
+/// work.
 const MIN_BATCH_BYTES: u64 = 256 * 1024;
-/// The maximum number of paths of one blob from which the worker tries to read the blob. On a disk, one copy
-/// may be unreadable while another copy is readable.
+/// If a blob has several paths and cannot be read from one of them, the worker tries at most this many paths.
+/// On a disk, one copy may be unreadable while another copy is readable.
 const MAX_READS: usize = 3;
 
 pub(crate) struct Packed {
-    /// The decided contents, each with its position in the manifest.
+    /// The decisions about contents, each with its position in the manifest.
     pub contents: Vec<(usize, Content)>,
     pub packs: Vec<ArtifactRef>,
 }
 
-/// Facts of the previous generation. Contents with such facts need no new pack.
+/// Facts of the previous generation. If a content already has facts, it is not packed again.
 #[derive(Clone)]
 pub(crate) struct Known {
     pub slot: Slot,
@@ -50,8 +52,8 @@ pub(crate) struct Contents<'a> {
 /// Positions of the paths with the same blob, in order.
 type Group = Vec<usize>;
 
-/// The contents of a batch, and its pack. Each content has a position in the manifest, and a new content has
-/// a slot in the pack.
+/// The contents of a batch, and its pack. Each content has its position in the manifest, and each new content
+/// has its slot in the pack.
 struct Batch {
     number: usize,
     contents: Vec<(usize, Content, Option<u32>)>,
@@ -118,8 +120,8 @@ impl Packed {
     }
 }
 
-/// Groups the positions by blob, in the order of each blob's first path. Each file without a blob id is a
-/// separate group.
+/// Groups the positions by blob. The groups are in the order of the first path of each blob. Each file
+/// without a blob id is a separate group.
 fn groups(positions: &[usize], entries: &[TreeEntry]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::with_capacity(positions.len());
     let mut by_blob: FxHashMap<BlobId, usize> = FxHashMap::default();

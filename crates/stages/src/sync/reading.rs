@@ -1,5 +1,5 @@
-//! The inputs for reading files and deciding about their contents: the tree, its settings, and the versions
-//! of the tools.
+//! The inputs that are needed to read files and to decide whether their contents are indexed: the tree, its
+//! settings, and the versions of the tools.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::on_change::OnChange;
 use super::settings::Effective;
 use crate::Toolchain;
 
-/// A snapshot to read, with its settings.
+/// A snapshot that is read, with its settings.
 #[derive(Clone)]
 pub(crate) struct Reading {
     pub tools: Toolchain,
@@ -31,7 +31,7 @@ impl Reading {
         self.tools.facts_key(blob, language, ignore)
     }
 
-    /// Whether secrets are searched for in the file.
+    /// Whether the file is searched for secrets.
     pub(crate) fn is_searched(&self, path: &RepoPath) -> bool {
         self.settings.unsearched.find(path.as_str()).is_none()
     }

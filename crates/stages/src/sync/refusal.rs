@@ -5,8 +5,8 @@ use cairn_config::FaultMessage;
 use cairn_pipeline::StageError;
 use cairn_ports::{ErrorKind, FailureCode, SourceError};
 
-/// Whether the error ends the sync with a failed run. A retry without a change of the input would give the
-/// same error.
+/// Whether the error ends the sync with a failed run, because a retry without a change of the input would
+/// give the same error.
 pub(super) fn is_refusal(error: &StageError) -> bool {
     matches!(error.code, FailureCode::InvalidSettings | FailureCode::OverBudget)
 }
@@ -17,8 +17,8 @@ pub(crate) fn invalid(message: impl Into<FaultMessage>) -> StageError {
     StageError::permanent(FailureCode::InvalidSettings, message.into().as_str())
 }
 
-/// The error for a number (`figure`) over its limit. `what` names the counted things, for example `chunks`.
-/// `setting` is the name of the operator's setting for the limit.
+/// The error for a number (`figure`) that exceeds its limit. `what` names the counted things, for example
+/// `chunks`. `setting` is the name of the operator's setting for the limit.
 pub(crate) fn over_budget(what: &'static str, figure: u64, limit: u64, setting: &'static str) -> StageError {
     let advice = "exclude files in `.cairn.yaml`, or let the operator raise the limit";
     StageError::permanent(
@@ -28,7 +28,7 @@ pub(crate) fn over_budget(what: &'static str, figure: u64, limit: u64, setting: 
 }
 
 /// Converts an error of a repository's source. If the host is down or throttles requests, only the sync of
-/// this repository is postponed, and other syncs do not wait.
+/// this repository is postponed, and the worker does not pause.
 pub(crate) fn of_source(error: SourceError) -> StageError {
     StageError::from(error).of_its_own()
 }

@@ -6,7 +6,7 @@ use cairn_wire::{FileError, Manifest, RunResult};
 
 use super::settings::Effective;
 
-/// Maximum number of errors that a result lists. All errors are counted.
+/// Maximum number of errors that a result lists. The count of errors includes the errors that are not listed.
 pub(crate) const ERRORS_LISTED: usize = 100;
 
 pub(super) fn of_snapshot(
@@ -34,8 +34,8 @@ pub(super) fn of_snapshot(
     }
 }
 
-/// Makes the part of a result that comes from the inventory: the number of files by outcome, the errors, and
-/// the number of secrets.
+/// Creates the part of a result that comes from the inventory: the number of files by outcome, the errors,
+/// and the number of secrets.
 pub(crate) fn inventory_result(
     manifest: &Manifest,
     settings_errors: Vec<FileError>,

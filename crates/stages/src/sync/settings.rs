@@ -30,7 +30,7 @@ pub(crate) struct Effective {
     pub unsearched: Patterns,
     /// Digest of all settings above.
     pub digest: Digest,
-    /// Errors of settings files that cannot be read or used. Such files have no effect.
+    /// The errors of those settings files that cannot be read or used, and that therefore have no effect.
     pub errors: Vec<FileError>,
 }
 
@@ -117,8 +117,8 @@ pub fn check_request(operator: &Operator, request: &RequestSettings) -> Result<(
 }
 
 /// Removes secrets from comments and descriptions of the settings, because they become part of artifacts and
-/// answers. The patterns of `secrets.ignore` are not changed. If the settings cannot be parsed after the
-/// redaction, they are invalid.
+/// answers. The patterns of `secrets.ignore` are not changed. If the redacted text cannot be parsed, the
+/// settings are invalid.
 fn redacted(
     text: String,
     as_written: RepositorySettings,
@@ -136,8 +136,8 @@ fn redacted(
     Ok((redacted.text.into_owned(), repository))
 }
 
-/// Makes the rules for reading a tree on disk from the bytes of its settings files. The sync applies the same
-/// rules again.
+/// Creates the rules for reading a tree on disk from the bytes of the tree's settings files. The sync later
+/// applies the same rules again.
 pub fn path_rules(
     files: Vec<(RepoPath, Vec<u8>)>,
     operator: &Operator,

@@ -2,8 +2,8 @@
 //! `.gitattributes`.
 //!
 //! A settings file that cannot be read or used is reported and has no effect, and the sync continues. The
-//! only exception is an invalid `.cairn.yaml` in the root. It stops the sync, because without its rules the
-//! index would contain files that the owners exclude.
+//! only exception is an invalid `.cairn.yaml` in the root. Such a file stops the sync, because without its
+//! rules the index would contain files that the owners exclude.
 
 use cairn_config::{Ceilings, FaultMessage, SETTINGS_FILE};
 use cairn_domain::{EntryKind, RepoPath};
@@ -114,8 +114,8 @@ impl SettingsFiles {
         self.errors.push(FileError { file: path.to_string(), message });
     }
 
-    /// Reports a directory that has the name of a settings file. Each directory is reported once. `path` is
-    /// the next path of the sorted tree.
+    /// Reports a directory that has the name of a settings file. Each such directory is reported once. The
+    /// caller must pass the paths of the tree in sorted order.
     fn report_directory(&mut self, path: &RepoPath) {
         let mut directories = path.as_str().match_indices('/').map(|(slash, _)| &path.as_str()[..slash]);
         let Some(directory) = directories.find(|directory| kind_of(directory).is_some()) else { return };
@@ -144,7 +144,7 @@ fn check_rule_files(tree: &dyn SnapshotTree, ceilings: &Ceilings) -> Result<(), 
     check(what, num_bytes, ceilings.max_rule_file_bytes, "ceilings.max_rule_file_bytes")
 }
 
-/// Returns the reason why the entry cannot be read; `None` if it can be read.
+/// Returns the reason why settings cannot be read from the entry; `None` if they can be read.
 fn closed(entry: &TreeEntry) -> Option<String> {
     match entry.kind {
         EntryKind::Symlink => Some("is a symbolic link; settings are not read through links".to_owned()),
@@ -164,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    /// A tree of files. Each file has its bytes, or the error that a read of the file returns.
+    /// A tree of files, each with its bytes or with the error that a read of the file returns.
     #[derive(Clone, Default)]
     struct Tree {
         entries: Vec<TreeEntry>,

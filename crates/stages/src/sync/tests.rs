@@ -26,7 +26,7 @@ use super::{Sync, SyncRequest, SyncWorker, Synced};
 use crate::publish::PublishStage;
 use crate::{Artifacts, Toolchain};
 
-/// A remote with one file. The content of the file is the number of the commit.
+/// A remote with one file. The content of the file is the number of the current commit.
 #[derive(Default)]
 struct Remote {
     commit: AtomicU64,
@@ -36,7 +36,7 @@ struct Remote {
     is_away: AtomicBool,
     /// Whether the file changes between each listing and the read of its content.
     always_changes: AtomicBool,
-    /// Runs while the remote is opened.
+    /// A function that runs while the remote is being opened.
     meanwhile: Mutex<Option<Meanwhile>>,
 }
 
@@ -298,7 +298,7 @@ async fn facts_of_a_failed_part_cause_a_rebuild() {
     assert!(world.sync.holds_doubtful(&manifest).await.expect("read"));
 }
 
-/// A ledger whose renewals have these outcomes, one after the other. All later renewals fail.
+/// A ledger whose lease renewals have these outcomes, one after the other. All later renewals fail.
 struct Renewals(Mutex<VecDeque<Option<ErrorKind>>>);
 
 #[async_trait]
@@ -395,7 +395,7 @@ async fn failed_file_is_retried_at_the_same_commit() {
     assert!(world.synced(false).await.is_some(), "the failed file is not tried again");
 }
 
-/// The tree is listed again a few times. The last attempt records the file.
+/// The tree is listed again a few times. The last attempt records the file as unreadable.
 #[tokio::test]
 async fn file_that_always_changes_does_not_stop_a_sync() {
     let world = World::new().await;
@@ -428,7 +428,7 @@ async fn sync_without_its_lease_begins_no_run() {
     assert!(world.runs.unfinished().await.expect("runs").is_empty());
 }
 
-/// A sync begins no run if a user cancels its request while the source is read.
+/// If a user cancels the request while the source is read, the sync begins no run.
 #[tokio::test]
 async fn cancelled_sync_begins_no_run() {
     let world = World::new().await;
@@ -499,7 +499,7 @@ async fn lost_transaction_is_recorded_as_postponed() {
     assert_eq!(failure, Some(FailureCode::TransactionConflict));
 }
 
-/// A ledger that simulates a process that dies before it records that a run failed.
+/// A ledger that records no failure of a run, as if the process died before this step.
 struct DiesBeforeAbort(Arc<Metastore>);
 
 #[async_trait]
@@ -536,8 +536,8 @@ impl Ledger for DiesBeforeAbort {
     }
 }
 
-/// The run of a refused snapshot fails with the cause of the refusal, even if its process dies before it
-/// records the cause.
+/// If a snapshot is refused, its run fails with the cause of the refusal, even if the process of the sync
+/// dies before it records the cause.
 #[tokio::test]
 async fn refusal_survives_the_death_of_its_process() {
     type Change = fn(&mut World);

@@ -35,8 +35,8 @@ impl Syncer for SyncWorker {
             Ok(Synced::Unchanged { .. }) => None,
             Ok(Synced::Begun { run, .. }) => Some(run),
             Err(error) if is_refusal(&error) => {
-                // The failed run is already recorded. Another attempt without a change would give the same
-                // error.
+                // The failed run is already recorded. Without a change of the input, another attempt would
+                // give the same error.
                 self.answer(job, Some((error.code, error.chain()))).await?;
                 return Ok(None);
             }
@@ -81,7 +81,7 @@ impl Syncer for SyncWorker {
 }
 
 impl SyncWorker {
-    /// Whether the last sync of the repository failed with this code.
+    /// Whether the previous sync of the repository failed with this code.
     async fn has_failed_so(&self, job: &SyncJob, code: FailureCode) -> Result<bool, StageError> {
         let scope = Scope::only(job.tenant.clone(), [job.repository]);
         let last = self.catalogue.repositories(&scope).await?.pop().and_then(|repository| repository.last_sync);

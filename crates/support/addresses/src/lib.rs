@@ -1,8 +1,9 @@
-//! The single rule for addresses in URLs that come from users or servers.
+//! The only rule that decides which addresses are allowed in URLs from users or servers.
 //!
-//! A literal address, or a name that is local by definition, is checked at once. Every other name must be
-//! resolved. The caller that opens the connection checks all resolved addresses and connects only to these
-//! addresses. So a second resolution with a different result has no effect.
+//! A literal address, or a name that is local by definition, is checked without a name server. Every other
+//! name must be resolved. The caller that opens the connection checks all resolved addresses and connects
+//! only to these addresses. So it has no effect if a second resolution of the name returns a different
+//! address.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -28,8 +29,8 @@ fn is_public_name(name: &str) -> bool {
 }
 
 /// Whether the address is on the public internet. Loopback, private, link-local, shared, documentation,
-/// multicast and reserved addresses are not public; clouds serve metadata at link-local addresses. An IPv6
-/// address that contains a non-public IPv4 address is also not public.
+/// multicast and reserved addresses are not public. Link-local addresses are refused because clouds serve
+/// metadata there. An IPv6 address that contains a non-public IPv4 address is also not public.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -64,7 +65,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let segments = address.segments();
-    // A prefix for translation to IPv4: the result depends on the embedded IPv4 address.
+    // For the prefix of the translation to IPv4, the embedded IPv4 address is checked.
     if segments[..6] == [0x64, 0xff9b, 0, 0, 0, 0] {
         return is_public_v4(Ipv4Addr::from((u32::from(segments[6]) << 16) | u32::from(segments[7])));
     }

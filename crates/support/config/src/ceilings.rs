@@ -1,12 +1,12 @@
-//! The ceilings for one snapshot, by which the operator limits the cost of one repository.
+//! The ceilings for one snapshot, with which the operator limits the cost of one repository.
 
 use crate::reader::{At, Reader, Setting, set};
 
 /// Each row defines one ceiling: field, variable, default, and reader.
 macro_rules! ceilings {
     ($($(#[$doc:meta])* $field:ident, $variable:literal, $default:expr, $read:expr;)*) => {
-        /// The ceilings for one snapshot. If a snapshot exceeds one of them, its sync fails as `over_budget`,
-        /// and the published generation stays.
+        /// The ceilings for one snapshot. If a snapshot exceeds a ceiling, its sync fails with `over_budget`,
+        /// and the published generation stays published.
         ///
         /// The number of paths is limited by `sources.max_entries`.
         #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,16 +32,17 @@ macro_rules! ceilings {
 }
 
 ceilings! {
-    /// The total size of all files to be indexed. A file with several paths counts once for each path.
+    /// The total size of all files to be indexed. A content with several paths counts once for each path.
     max_expanded_bytes, "CAIRN_MAX_EXPANDED_BYTES", 4 << 30, bytes;
-    /// The total size of the files to be indexed that have the same content as another path in the snapshot.
+    /// The total size of the copies among the files to be indexed. If a content has several paths, every path
+    /// after the first is a copy.
     max_repeated_bytes, "CAIRN_MAX_REPEATED_BYTES", 256 << 20, bytes;
-    /// The number of records for the files to be indexed that have the same content as another path in the
-    /// snapshot. A snapshot whose other files are large may have more such records.
+    /// The number of records for the copies among the files to be indexed. For each 128 bytes of distinct
+    /// content in the snapshot, one more record is allowed.
     max_repeated_records, "CAIRN_MAX_REPEATED_RECORDS", 250_000, number;
     max_chunks, "CAIRN_MAX_CHUNKS", 4_000_000, number;
-    /// The number of records for new and changed contents: files, chunks, symbols, and a quarter of the
-    /// references.
+    /// The number of records for new and changed contents. Files, chunks and symbols count as one record
+    /// each, and four references count as one record.
     max_records, "CAIRN_MAX_RECORDS", 40_000_000, number;
     /// The number of `.cairnignore` and `.gitattributes` files together.
     max_rule_files, "CAIRN_MAX_RULE_FILES", 10_000, number;

@@ -2,19 +2,19 @@
 //!
 //! Settings come from repositories, so their keys and values are untrusted. A fault may contain such keys and
 //! values only as [`Untrusted`] text. A [`FaultMessage`] consists of Cairn's own words, numbers and quoted
-//! text. A [`Key`] records whether it comes from the file.
+//! text. A [`Key`] records whether a part of its text comes from the file.
 
 use std::fmt;
 
 use cairn_inventory::{InvalidRules, PatternFault};
 use cairn_redaction::{InvalidPattern as InvalidSensitiveName, InvalidRule, Untrusted};
 
-/// The maximum number of faults that one message lists. Further faults are only counted.
+/// The maximum number of faults that one message lists. A message gives only the number of further faults.
 const MAX_FAULTS: usize = 10;
 /// The maximum number of characters of untrusted text in one message.
 const MAX_UNTRUSTED_CHARS: usize = 300;
-/// The maximum number of characters of one key or value. Two such texts and the fault of a pattern fit into
-/// one message.
+/// The maximum number of characters of one key or value. With this limit, two such texts and the message
+/// about an invalid pattern fit into one message.
 const MAX_QUOTED_CHARS: usize = 80;
 
 /// Untrusted text from the settings, shortened for a message.
@@ -171,10 +171,10 @@ impl fmt::Debug for Key {
     }
 }
 
-/// One fault and its place.
+/// One fault and its place in the settings.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Fault {
-    /// The line, counted from 1. None for the environment, and for a fault of the whole file.
+    /// The line, counted from 1. None for a fault in the environment or in the file as a whole.
     pub line: Option<u32>,
     pub key: Key,
     pub message: FaultMessage,
@@ -197,10 +197,10 @@ impl fmt::Display for Fault {
 }
 
 /// Settings that cannot be used, with all their faults in the order of the lines. A run with such settings
-/// ends as `invalid_settings`, and the published generation stays.
+/// fails with `invalid_settings`, and the published generation stays published.
 ///
-/// The message lists the first faults and counts the remaining faults. The message contains at most 300
-/// characters of untrusted text.
+/// The message lists the first faults and gives the number of further faults. The message contains at most
+/// 300 characters of untrusted text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InvalidSettings {
     /// The name of the settings file, for example `.cairn.yaml`.

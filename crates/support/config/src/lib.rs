@@ -1,10 +1,10 @@
 //! The settings of a repository (`.cairn.yaml`), the settings of the operator (`config.toml` and `CAIRN_*`),
 //! and lists of repositories.
 //!
-//! All three are read in the same way. The text becomes a tree in which each node has its line number. A
-//! reader walks the tree and collects all faults, so that a user can correct all of them at once. An unknown
-//! key is a fault, and its message names the nearest known key. Only `Operator::load` reads a file or the
-//! environment.
+//! All three kinds of settings are read in the same way. The text becomes a tree in which each node has its
+//! line number. A reader walks the tree and collects all faults, so that a user can correct all of them at
+//! once. An unknown key is a fault, and its message names the nearest known key. Only `Operator::load` reads
+//! a file or the environment.
 
 mod ceilings;
 mod fault;

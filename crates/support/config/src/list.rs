@@ -9,7 +9,7 @@
 //!     exclude: [testdata/**]
 //! ```
 //!
-//! The list may also be at the top level of the file, without the key `repositories`.
+//! The file may also consist only of the list, without the key `repositories`.
 
 use std::path::{Path, PathBuf};
 
@@ -20,16 +20,17 @@ use crate::tree::{Node, Value};
 
 const KEYS: &[&str] = &["path", "url", "name", "branch", "include", "exclude", "include_override"];
 
-/// The place of a listed repository.
+/// The location of a listed repository.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Location {
     Path(PathBuf),
-    /// The URL as it is written in the list. The source decides whether a connection to this URL is allowed.
+    /// The URL as it is written in the list. The adapter that reads sources decides whether a connection to
+    /// this URL is allowed.
     Url(String),
 }
 
-/// An entry of the list. The patterns of a field are the repository's patterns. An empty list removes the
-/// patterns, and a field that is absent keeps them.
+/// An entry of the list. The patterns in a field replace the stored patterns of the repository. An empty list
+/// removes the stored patterns, and an absent field keeps them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ListedRepository {
     /// The line of the entry in the list, counted from 1.

@@ -1,8 +1,8 @@
 //! The settings of the operator of this machine: `config.toml` and the environment.
 //!
-//! Each setting is one row of a table: its key in the file, its environment variable, and its reader. So the
-//! file and the environment always support the same settings. The environment overrides the file, and the
-//! file overrides the default.
+//! Each setting is one row of a table: its key in the file, its environment variable, and its reader. So
+//! every setting can be used both in the file and in the environment. The environment overrides the file, and
+//! the file overrides the default.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,11 +40,11 @@ pub struct Operator {
 /// The limits for indexing a working tree when the first question about it is asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FirstUse {
-    /// A question does not index a working tree with more files. 0 means that no question indexes a working
-    /// tree.
+    /// If a working tree has more files, a question does not index it. 0 means that no question indexes a
+    /// working tree.
     pub max_files: u64,
     pub max_bytes: u64,
-    /// Maximum time for which a question waits until the index is complete.
+    /// Maximum time for which a question waits for the index.
     pub timeout_seconds: u64,
 }
 
@@ -66,8 +66,9 @@ pub struct Sources {
     pub ssh_key: Option<PathBuf>,
     /// The tenants whose repositories may be fetched by ssh. Empty means all tenants.
     pub ssh_tenants: Vec<String>,
-    /// Places, each with the name of the environment variable that contains its token (never the token
-    /// itself). A place is `TENANT@HOST/PATH`, where tenant and path are optional. Sorted by place.
+    /// For each place, the name of the environment variable that contains the token for this place (never the
+    /// token itself). A place has the form `TENANT@HOST/PATH`; the tenant and the path are optional. Sorted
+    /// by place.
     pub tokens: Vec<(String, String)>,
     pub fetch_timeout_seconds: u64,
     pub max_fetch_bytes: u64,
@@ -124,7 +125,7 @@ pub enum OperatorError {
     Invalid(#[from] InvalidSettings),
 }
 
-/// All settings except the ceilings, which are in a separate table.
+/// All settings except the ceilings, which have a separate table.
 const SETTINGS: &[Setting<Operator>] = &[
     Setting { key: "home", variable: "CAIRN_HOME", apply: |reader, at, operator| operator.home = path(reader, at) },
     Setting {
@@ -239,8 +240,8 @@ const SETTINGS: &[Setting<Operator>] = &[
 ];
 
 impl Operator {
-    /// Reads a file and the environment of this process. Reads `explicit` if it is set, otherwise `default`.
-    /// A missing `default` file is not an error.
+    /// Reads the settings file and the environment of this process. The file is `explicit` if it is set,
+    /// otherwise `default`. It is not an error if the file `default` does not exist.
     pub fn load(explicit: Option<&Path>, default: &Path) -> Result<Self, OperatorError> {
         let path = explicit.unwrap_or(default);
         let text = match std::fs::read_to_string(path) {
@@ -307,8 +308,8 @@ fn apply(reader: &mut Reader, at: &At<'_>, operator: &mut Operator, name: Name) 
     ceiling.is_some()
 }
 
-/// The section with the embedding model. Its keys depend on the provider, so the program that uses the model
-/// reads them.
+/// The section with the embedding model. The keys of the section depend on the provider, so the program that
+/// uses the model reads the section.
 const EMBEDDING: &str = "embedding";
 
 fn apply_file(reader: &mut Reader, root: &Node, operator: &mut Operator) {
@@ -326,8 +327,8 @@ fn apply_file(reader: &mut Reader, root: &Node, operator: &mut Operator) {
     }
 }
 
-/// If the similarity of an unknown key to every known key is below this value, the key is not a typing error.
-/// Such a key may be a misplaced secret, so it is not shown.
+/// If the similarity of an unknown key to every known key is below this value, the key is not treated as a
+/// typing error. The key may then be a misplaced secret, so it is not shown.
 const SIMILAR: f64 = 0.5;
 
 fn unknown_key(reader: &mut Reader, at: At<'_>) {
@@ -338,8 +339,8 @@ fn unknown_key(reader: &mut Reader, at: At<'_>) {
     reader.fault(&At { key, ..at }, message);
 }
 
-/// If the name of a variable is almost equal to the name of a setting's variable, the variable is a fault.
-/// Any other variable belongs to another part of Cairn.
+/// If the name of a variable differs only slightly from the variable of a setting, it is reported as a fault.
+/// Any other unknown variable belongs to a different part of Cairn.
 fn apply_variable(reader: &mut Reader, name: &str, value: &str, operator: &mut Operator) {
     let node = Node::text(value);
     let at = At { key: Key::untrusted(name), line: None, node: &node };
@@ -445,7 +446,7 @@ fn tokens(reader: &mut Reader, at: &At<'_>) -> Vec<(String, String)> {
         reader.fault(at, "expected a mapping of hosts to names of variables");
     }
     if tokens.iter().any(|(_, variable)| !is_variable_name(variable)) {
-        // The value is not shown, because it may be a token that was written here by mistake.
+        // The value is not shown, because it may be a token that was written there by mistake.
         reader.fault(
             at,
             "tokens are given by the NAME of an environment variable (capitals, digits, `_`), never by value",

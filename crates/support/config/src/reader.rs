@@ -28,8 +28,8 @@ impl<'n> At<'n> {
     }
 }
 
-/// Collects faults. If a value is invalid, each method records the fault. It then returns `None`, or a list
-/// without the invalid items.
+/// Reads values and collects faults. If a value is invalid, a method records the fault, and returns `None` or
+/// a list without the invalid items.
 #[derive(Default)]
 pub(crate) struct Reader {
     faults: Vec<Fault>,
@@ -51,7 +51,7 @@ pub(crate) fn set<T>(field: &mut T, value: Option<T>) {
 
 impl Reader {
     /// A reader whose faults never contain a value. Any value in the operator's settings may be a misplaced
-    /// secret, and the operator can find the value by the key.
+    /// secret, and the key is enough for the operator to find the value.
     pub(crate) fn without_values() -> Self {
         Self { hides_values: true, ..Self::default() }
     }
@@ -235,7 +235,7 @@ impl Reader {
         shown.map_or(kind.into(), |shown| FaultMessage::from(kind).and(shown))
     }
 
-    /// A blank, followed by the value. Empty if faults must not contain values.
+    /// A blank and the value, or an empty text if faults must not contain values.
     pub(crate) fn value(&self, value: Untrusted) -> FaultMessage {
         match self.hides_values {
             true => FaultMessage::default(),
@@ -272,8 +272,8 @@ pub(crate) fn unknown_key(known: &[&'static str], key: &str) -> FaultMessage {
 
 /// The most similar known key, and its similarity from 0 to 1.
 pub(crate) fn nearest(known: &[&'static str], key: &str) -> Option<(&'static str, f64)> {
-    // The key is shortened, because the distance takes quadratic time. A longer key is not similar to any
-    // known key.
+    // The key is shortened, because computing the distance takes quadratic time. A key that is longer than
+    // this is not similar to any known key.
     let key_in_lower_case: String = key.chars().take(80).collect::<String>().to_ascii_lowercase();
     let likeness = |name: &'static str| (name, strsim::normalized_damerau_levenshtein(&key_in_lower_case, name));
     known.iter().map(|name| likeness(name)).max_by(|left, right| left.1.total_cmp(&right.1))

@@ -34,7 +34,8 @@ const KEYS: &[&str] = &[
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RepositorySettings {
     pub name: Option<String>,
-    /// The branch to index instead of the default branch. A working tree is indexed as it is on disk.
+    /// The branch to index instead of the default branch. This setting has no effect on a working tree, which
+    /// is indexed in its state on disk.
     pub branch: Option<String>,
     /// Sorted by path.
     pub modules: Vec<ModuleSettings>,
@@ -47,11 +48,12 @@ pub struct RepositorySettings {
     /// Patterns that suppress false positives of the secret rules.
     pub secrets_ignore: Vec<String>,
     /// The maximum file size in bytes, not larger than the hard cap. 0 means the hard cap. `None` means the
-    /// operator's limit or the default.
+    /// operator's limit, or the default if the operator has set no limit.
     pub max_file_size: Option<u64>,
     /// Sorted by tag.
     pub tags: Vec<TagRule>,
-    /// Globs of sensitive names, in addition to the built-in globs. A repository cannot remove names.
+    /// Globs of sensitive names, in addition to the built-in globs. A repository cannot remove built-in
+    /// globs.
     pub sensitive: Vec<String>,
 }
 
@@ -73,7 +75,7 @@ pub struct PatternDetection {
     pub min_cluster_size: u32,
     /// Greater than 0, and at most 1.
     pub similarity_threshold: f64,
-    /// Globs of the directories in which patterns are searched. Empty means all directories.
+    /// Globs of the directories in which patterns are searched for. An empty list means all directories.
     pub directories: Vec<String>,
 }
 
@@ -83,8 +85,8 @@ impl Default for PatternDetection {
     }
 }
 
-/// The rule for a tag: the files that match one of the globs, and the files in one of the languages, have the
-/// tag.
+/// The rule for a tag: a file has the tag if it matches one of the globs, or if it is in one of the
+/// languages.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TagRule {
     pub tag: String,
@@ -102,7 +104,7 @@ impl RepositorySettings {
         reader.finish(SETTINGS_FILE, settings)
     }
 
-    /// A digest that changes exactly when the meaning of a setting changes.
+    /// A digest that changes if, and only if, the meaning of a setting changes.
     pub fn digest(&self) -> Digest {
         let texts = |digester: Digester, list: &[String]| digester.list(list, |digester, text| digester.text(text));
         let detection = &self.pattern_detection;
@@ -202,7 +204,7 @@ pub(crate) fn max_file_size(reader: &mut Reader, at: &At<'_>) -> Option<u64> {
     }
 }
 
-/// Reads modules. Each is `path: description` or `path: {name, description}`.
+/// Reads modules. Each module has the form `path: description` or `path: {name, description}`.
 fn modules(reader: &mut Reader, at: &At<'_>) -> Vec<ModuleSettings> {
     let mut modules = Vec::new();
     for (path, at) in reader.entries(at) {
@@ -269,7 +271,7 @@ fn secrets_ignore(reader: &mut Reader, at: &At<'_>) -> Vec<String> {
     ignored
 }
 
-/// Reads tags. Each is `tag: glob`, `tag: [globs]` or `tag: {globs, languages}`.
+/// Reads tags. Each tag has the form `tag: glob`, `tag: [globs]` or `tag: {globs, languages}`.
 fn tags(reader: &mut Reader, at: &At<'_>) -> Vec<TagRule> {
     let mut rules = Vec::new();
     for (tag, at) in reader.entries(at) {

@@ -7,7 +7,7 @@ use cairn_redaction::Untrusted;
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
-/// The place of a secret: `{ env = "NAME" }` or `{ file = "PATH" }`. Settings cannot contain the secret
+/// A reference to a secret: `{ env = "NAME" }` or `{ file = "PATH" }`. Settings cannot contain the secret
 /// itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SecretReference {
@@ -33,21 +33,22 @@ pub enum SecretUnreadable {
 }
 
 /// Whether a text follows the convention for names of environment variables: capital letters, digits and `_`.
-/// If a token is given instead of a name, it rarely follows this convention.
+/// A token that was written instead of a name rarely follows this convention.
 pub fn is_variable_name(text: &str) -> bool {
     let is_sign = |sign: char| sign.is_ascii_uppercase() || sign.is_ascii_digit() || sign == '_';
     text.starts_with(|sign: char| sign.is_ascii_uppercase() || sign == '_') && text.chars().all(is_sign)
 }
 
-/// A blank and the name, or an empty text. A text that is not clearly a name may be the secret itself, and is
-/// not shown.
+/// A blank and the name. The result is empty if the text is not clearly a name, because it may be the secret
+/// itself.
 fn shown_name(name: &str) -> String {
     let num_digits = name.chars().filter(char::is_ascii_digit).count();
     let is_shown = is_variable_name(name) && num_digits <= 3 && Untrusted::new(name).as_str() == name;
     if is_shown { format!(" `{name}`") } else { String::new() }
 }
 
-/// A blank and the path, or an empty text. A text without `/` may be the secret itself, and is not shown.
+/// A blank and the path. The result is empty if the text contains no `/`, because it may be the secret
+/// itself.
 fn shown_path(path: &Path) -> String {
     let text = path.to_string_lossy();
     let is_shown = text.contains('/') && Untrusted::new(&text).as_str() == text;

@@ -33,9 +33,9 @@ impl TagRules {
         Ok(Self { tags, globs: Patterns::compile_counted("tags", &globs)?, owners, by_language })
     }
 
-    /// The tags of a file, sorted. A file has a tag if a glob of the tag matches its path, or if the rule of
-    /// the tag contains its language. In addition, every file has the extension of its name as a tag, for
-    /// example `.py`. The tags `indexed` and `repository` belong to all files, so they are not stored.
+    /// The sorted tags of a file. A file has a tag if a glob in the tag's rule matches its path, or if the
+    /// rule contains its language. In addition, every file has its extension as a tag, for example `.py`. The
+    /// tags `indexed` and `repository` belong to all files, so they are not stored.
     pub fn tags(&self, path: &RepoPath, language: Option<&str>) -> Vec<String> {
         let by_glob = self.globs.find_all(path.as_str()).map(|glob| self.owners[glob]);
         let by_language = language.and_then(|language| self.by_language.get(&language.to_ascii_lowercase()));

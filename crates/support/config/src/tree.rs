@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 use crate::Fault;
 use crate::fault::{FaultMessage, Key, quoted};
 
-/// The maximum length of settings.
+/// The maximum size of the text of settings.
 const MAX_BYTES: usize = 256 * 1024;
 
 /// A value, and the line where it begins. Values from the environment have no line.

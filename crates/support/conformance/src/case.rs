@@ -1,4 +1,4 @@
-//! The tenant, repositories and views that one check uses.
+//! The tenant, the repositories and the views that one check uses.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// The name of the tenant is unique among all processes that test one server.
+    /// The name of the tenant is unique, even if several processes test the same server.
     pub fn new(check: &str) -> Self {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -30,7 +30,7 @@ impl Case {
         RunId { repository: self.repository(name), generation: GenerationId(generation) }
     }
 
-    /// The data for staging a part of a run, without earlier aborted generations.
+    /// The data for staging a part of a run whose repository has no aborted generations.
     pub fn staging(&self, run: RunId, part: PartId) -> Staging {
         Staging::new(self.tenant.clone(), run, part)
     }

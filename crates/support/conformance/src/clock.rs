@@ -12,7 +12,7 @@ use crate::suite::{Check, PlantedFault, checks};
 pub trait ClockUnderTest: Send + Sync {
     fn clock(&self) -> &dyn Clock;
 
-    /// Lets at least this time pass on the clock, then returns.
+    /// Returns after at least this time has passed on the clock.
     fn pass(&self, time: Duration);
 }
 

@@ -72,7 +72,7 @@ async fn vector_depends_on_its_text_alone(embedder: &dyn Embedder) -> Result<()>
             let alone = embedder.embed(input_type, &[text]).await?;
             ensure!(
                 alone[..] == [vector.clone()],
-                "the text that begins with {:?} has another vector if it is embedded alone",
+                "the text that begins with {:?} has a different vector if it is embedded alone",
                 text.chars().next()
             );
         }

@@ -33,7 +33,7 @@ fn text(number: u8, language: Option<&str>, text: &str) -> SourceText {
     }
 }
 
-/// One text for each number. Each text defines one function, whose name contains the number.
+/// Returns one text for each number. The text defines one function, whose name contains the number.
 fn numbered(numbers: impl Iterator<Item = u8>) -> Vec<SourceText> {
     let numbered = |number: u8| match number % 3 {
         0 => text(number, Some("python"), &format!("def function_{number}():\n    return {number}\n")),
@@ -97,7 +97,7 @@ async fn a_hostile_text_becomes_windows_and_hurts_no_other(parser: &dyn FilePars
     expect_eq!(facts, expected);
     expect_eq!(windows.facts_key, FactsKey(Key128([200; 16])));
     ensure!(windows.status != ParseStatus::Parsed, "the hostile text was parsed");
-    ensure!(windows.chunks.iter().any(|chunk| chunk.span.contains(1)), "no chunk contains the line of the text");
+    ensure!(windows.chunks.iter().any(|chunk| chunk.span.contains(1)), "no chunk contains line 1 of the hostile text");
     Ok(())
 }
 

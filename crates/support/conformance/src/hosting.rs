@@ -7,7 +7,8 @@ use cairn_ports::{HostedRepository, Hosting, HostingError, Listing, Organisation
 use crate::faulty::{Faulty, planted};
 use crate::suite::{Check, PlantedFault, checks, expect_eq};
 
-/// An organisation whose repositories the suite sets, at a hosting service that the suite can break.
+/// A hosting service with one organisation. The suite sets the repositories of the organisation, and can make
+/// requests fail.
 pub trait HostingUnderTest: Send + Sync {
     fn hosting(&self) -> &dyn Hosting;
 

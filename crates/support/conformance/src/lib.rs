@@ -1,9 +1,9 @@
-//! A conformance suite for each port. Every adapter of the port runs the suite. The faults that can be
-//! planted in an adapter prove that the suite notices them.
+//! A conformance suite for each port. Every adapter of the port runs the suite. Faults can be planted in an
+//! adapter, and a test proves that the suite notices each of them.
 //!
 //! A suite is a list of named checks that use only the port's trait, so that local adapters and adapters of
 //! real servers follow the same contract. Each check has its own tenant, repository or key space (`Case`). So
-//! a suite can run on one shared server, or on a new store for each check. The test of an adapter makes two
+//! all checks can share one server, or each check can use a new store. The test of an adapter makes two
 //! calls:
 //!
 //! ```text
@@ -57,7 +57,8 @@ mod tests {
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let (ports, suites) = (texts(&crates.join("ports/src")), texts(&crates.join("support/conformance/src")));
         let names = ports.split("pub trait ").skip(1).filter_map(|rest| rest.split([':', ' ', '<', '{']).next());
-        // Traits with the suffix `Ext` only use the methods of a port. `PortError` is not a port.
+        // Traits with the suffix `Ext` need no suite, because they only use the methods of a port.
+        // `PortError` is not a port.
         let names: Vec<&str> = names.filter(|name| !name.ends_with("Ext") && *name != "PortError").collect();
         assert!(names.len() > 10, "{names:?}");
         for name in names {

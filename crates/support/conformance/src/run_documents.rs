@@ -1,5 +1,5 @@
 //! The conformance suite of the port `RunDocuments`: commands are atomic, serial and durable. The decisions
-//! of commands are tested beside their code, and through the ports that are built on this port (`runs`).
+//! of commands are tested in `cairn_runs`, and through the ports that are built on this port (`runs`).
 
 use anyhow::{Context, Result, ensure};
 use async_trait::async_trait;
@@ -115,7 +115,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The runs that a query finds, without the runs of other checks.
+    /// The runs of this check that a query finds.
     async fn found(&self, query: RunQuery) -> Result<Vec<RunId>> {
         let own = |run: &RunDocument| run.details.tenant == self.case.tenant;
         Ok(self.store.runs(query).await?.into_iter().filter(own).map(|run| run.ledger.id).collect())
@@ -198,7 +198,7 @@ async fn exactly_one_command_sees_the_last_part(store: &dyn RunDocuments) -> Res
     let mut parts: Vec<_> = (0..16).map(|number| part(StageName::Parse, number)).collect();
     parts.push(part(StageName::Publish, 0));
     let run = subject.begin("a", parts.clone()).await?;
-    // The end of each part is reported twice, and all reports are concurrent.
+    // The end of each part is reported twice, and all reports are sent at the same time.
     let ends = parts[..16].iter().chain(&parts[..16]).map(|part| store.change(end(run, *part)));
     let answers = try_join_all(ends).await?;
     let released = CommandReply::Released(vec![part(StageName::Publish, 0)]);
@@ -273,7 +273,7 @@ async fn retries_are_dispatched_after_other_requests(store: &dyn RunDocuments) -
     let outcome = SyncOutcome { at_ms: 4, failure };
     store.change(Command::Postpone { repository, request: request.number, outcome, until_ms: 20 }).await?;
     expect_eq!(line().await?, ["passes", "second", "first", "third"]);
-    // A new request does not wait for the postponed request.
+    // A new request for the repository does not start before the time of the postponed attempt.
     store.change(Command::Ask { repository, lane: Lane::Bulk, rebuild: false, now_ms: 5 }).await?;
     expect_eq!(line().await?, ["passes", "second", "first", "third"]);
     expect_eq!(subject.repository("first").await?.state.requests.place(), Some((Lane::Bulk, 5)));
@@ -289,8 +289,7 @@ async fn publications_are_kept_until_they_are_forgotten(store: &dyn RunDocuments
     ensure!(view.seq == seq && view.published(first.generation), "{view:?}");
     let second = subject.begin("a", vec![part(StageName::Publish, 0)]).await?;
     let newest = subject.publish(second, 150).await?;
-    // The age of a publication does not matter, because views used the publication until the next
-    // publication.
+    // The time of the next publication decides, because new views used the publication until that time.
     store.forget_publications(150).await?;
     ensure!(store.publication(seq).await?.is_some(), "a publication was removed too early");
     store.forget_publications(151).await?;

@@ -17,8 +17,8 @@ use crate::suite::{Check, checks, expect_eq};
 pub trait SourceUnderTest: Send + Sync {
     fn reader(&self) -> &dyn SourceReader;
 
-    /// Replaces all files of the source; the keys are paths. Each call creates a new state, even with the
-    /// same files. The time of a state is one minute after the time of the previous state.
+    /// Replaces all files of the source; the keys are paths. Each call creates a new state, even if the files
+    /// are the same. The time of each state is one minute after the time of the previous state.
     fn hold(&self, files: &BTreeMap<Vec<u8>, Vec<u8>>) -> Result<Source>;
 
     /// Whether each state is a commit, so that the times of changes are known.
@@ -49,8 +49,8 @@ fn files(files: &[(&[u8], &[u8])]) -> Files {
     files.iter().map(|(path, content)| (path.to_vec(), content.to_vec())).collect()
 }
 
-/// Files with unusual names, orders and bytes, folders beside files, and contents that are empty, binary or
-/// equal.
+/// Files with unusual names and orders of names, folders and files with similar names, and contents that are
+/// empty, binary or equal.
 fn many() -> Files {
     let odd = files(&[
         (b"a", b"same\n"),
@@ -137,7 +137,7 @@ async fn a_state_has_one_revision(subject: &dyn SourceUnderTest) -> Result<()> {
     let mut changed = many();
     changed.insert(b"a".to_vec(), b"other\n".to_vec());
     let other = open_anew(subject, &subject.hold(&changed)?)?;
-    ensure!(one.revision().label() != other.revision().label(), "two states share a revision");
+    ensure!(one.revision().label() != other.revision().label(), "two different states have the same revision");
     Ok(())
 }
 

@@ -1,12 +1,12 @@
-//! Runs the checks of a suite, and plants faults.
+//! Runs the checks of a suite on an adapter, with and without planted faults.
 
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use futures::future::LocalBoxFuture;
 
-/// A time limit that is longer than any check takes on a slow server. A check that is not finished after this
-/// time will never end.
+/// The time limit of a check. It is longer than any check takes on a slow server, so a check that reaches the
+/// limit will never end.
 const CHECK_DEADLINE: Duration = Duration::from_secs(120);
 
 /// A check of one rule in a port's contract. `P` is the port's trait.
@@ -16,7 +16,7 @@ pub struct Check<P: ?Sized + 'static> {
     pub run: for<'a> fn(&'a P) -> LocalBoxFuture<'a, Result<()>>,
 }
 
-/// A way to break an adapter: it wraps the adapter in a wrapper with one fault.
+/// A fault that is planted in an adapter by a wrapper around the adapter.
 pub struct PlantedFault<P: ?Sized + 'static> {
     pub name: &'static str,
     /// The name of the check that must notice the fault.
@@ -54,9 +54,9 @@ pub async fn passes<P: ?Sized>(checks: &[Check<P>], open: impl AsyncFn() -> Resu
     bail!("{} of {} checks fail:\n{}", failures.len(), checks.len(), failures.join("\n"))
 }
 
-/// Plants each fault in a subject that `open` returns. Fails if the check named by the fault does not notice
-/// the fault. If the checks are independent, `open` may always return the same subject. In that case, call
-/// `passes` for this subject after this function.
+/// Plants each fault in a subject that `open` returns. Fails if the check that the fault names does not
+/// notice the fault. If the checks are independent, `open` may always return the same subject. In this case,
+/// call this function first, and then call `passes` with the same subject.
 pub async fn catches<P: ?Sized>(
     checks: &[Check<P>],
     faults: &[PlantedFault<P>],
@@ -92,7 +92,7 @@ async fn run_check<P: ?Sized>(check: &Check<P>, subject: &P) -> Result<()> {
     }
 }
 
-/// Fails unless both values are equal, and shows both.
+/// Fails unless both values are equal. The error contains both values.
 macro_rules! expect_eq {
     ($found:expr, $expected:expr $(,)?) => {
         match (&$found, &$expected) {
@@ -104,7 +104,7 @@ macro_rules! expect_eq {
 }
 pub(crate) use expect_eq;
 
-/// Fails unless the result is an error of this kind.
+/// Fails unless the result is an error of the given kind.
 macro_rules! expect_kind {
     ($outcome:expr, $kind:ident) => {
         match $outcome {

@@ -1,4 +1,5 @@
-//! The conformance suite of the port `Texts`. It includes the rules for generations that all stores follow.
+//! The conformance suite of the port `Texts`. The suite includes the rules for generations that all stores
+//! follow.
 
 use anyhow::{Result, ensure};
 use async_trait::async_trait;
@@ -68,13 +69,13 @@ impl<'a> Index<'a> {
 
     async fn matching(&self, view: &View, scope: &Scope, name: &str, query: &GramQuery) -> Result<Vec<String>> {
         let found = self.store.candidates(view, scope, self.case.repository(name), query).await?;
-        // The key of the pack is the text, see `staged`.
+        // The key of the pack is the text (see `staged`).
         Ok(found.iter().map(|file| format!("{} {}", file.path, file.pack.key)).collect())
     }
 }
 
-/// Texts to stage. Each begins with its path. The text is also the key of its pack, so that checks see which
-/// text of a path is visible.
+/// The texts that a check stages. Each element of `texts` begins with the path of the text. The text is also
+/// the key of its pack, so that checks see which text of a path is visible.
 fn staged(replaced: &[&str], texts: &[&str]) -> StagedTexts {
     let text = |line: &&str| {
         let (name, text) = line.split_once(' ').unwrap_or((line, ""));
@@ -141,7 +142,7 @@ async fn staging_again_changes_nothing(store: &dyn Texts) -> Result<()> {
     for _ in 0..2 {
         index.stage(2, change_a()).await?;
     }
-    // A late writer of an earlier generation changes nothing either.
+    // A late writer of an earlier generation does not change anything either.
     index.stage_basics().await?;
     expect_eq!(index.visible(&view(2, &[])).await?, BASICS);
     expect_eq!(index.visible(&view(3, &[])).await?, CHANGED);
@@ -250,7 +251,7 @@ async fn every_file_with_the_text_is_found(store: &dyn Texts) -> Result<()> {
     let index = Index::new(store, "query");
     let texts = ["a fn parse_date", "b fn parse_time", "c PARSE_DATE", "d dare to parse", "e é", "f "];
     index.stage(1, staged(&[], &texts)).await?;
-    // The files are in several layers, and then in merged layers.
+    // In the first round, the files are in several layers. In the second round, the layers are merged.
     for generation in 2..9 {
         index.stage(generation, staged(&["a"], &texts[..1])).await?;
     }
@@ -271,7 +272,8 @@ async fn every_file_with_the_text_is_found(store: &dyn Texts) -> Result<()> {
                 expected.chars().all(|name| found.contains(name)),
                 "round {round}: {expression} finds {found}, expected {expected}"
             );
-            // A trigram index excludes the other files. Only the texts of few trigrams decide here.
+            // At most one file more than expected may be found, because a trigram index excludes almost all
+            // other files.
             ensure!(
                 found.len() <= expected.len() + 1,
                 "in round {round}, {expression} found {found}, expected {expected}"
@@ -324,8 +326,8 @@ enum Fault {
     FindsTooLittle,
 }
 
-/// The table has no `SweepsNothing`, because replaced texts may stay in their layers until the layers are
-/// merged.
+/// The table does not contain `SweepsNothing`, because replaced texts may stay in their layers until the
+/// layers are merged.
 const ALL: [(&str, Fault, &str); 13] = [
     ("loses a text", Fault::LosesTexts, "staged_texts_are_visible_once_published"),
     ("loses replacements", Fault::LosesReplacements, "replaced_texts_stay_visible_to_earlier_views"),

@@ -63,8 +63,8 @@ impl Report {
     }
 }
 
-/// The maximum numbers of requests and of tokens of a key in any window, by exact times. The start of a
-/// window is excluded.
+/// The maximum numbers of requests and of tokens of a key in any window, computed from the exact times of the
+/// calls. A window does not include its start.
 fn most_in_any_window(calls: &[Call], key: &str, window: Duration) -> (u64, u64) {
     let calls: Vec<&Call> = calls.iter().filter(|call| call.key == key).collect();
     let (mut first, mut tokens, mut most) = (0, 0, (0, 0));

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 pub enum Fault {
     /// The call is treated normally.
     None,
-    /// Status 429 with exactly this `Retry-After`, which may be seconds or a date. `None` means no such
-    /// header.
+    /// Status 429 with exactly this `Retry-After`, which may be seconds or a date. `None` means that the
+    /// reply does not contain this header.
     Throttle {
         retry_after: Option<String>,
     },

@@ -1,4 +1,4 @@
-//! `fake-provider` runs the strict provider as a process, for tests with several processes.
+//! `fake-provider` runs the provider as a separate process, for tests that start several processes.
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -37,7 +37,7 @@ pub struct Provider {
     script: VecDeque<Fault>,
     outage_until: Duration,
     usage: HashMap<String, Usage>,
-    /// For each key, the time from which calls are permitted again, as an earlier reply stated.
+    /// For each key, the time before which earlier replies permit no calls.
     not_before: HashMap<String, Duration>,
     calls: Vec<Call>,
     /// The texts whose vectors were returned in earlier calls.
@@ -138,7 +138,7 @@ impl Provider {
         self.faulty(&fault, wanted, tokens)
     }
 
-    /// The refusal of a well-formed request that real providers would also refuse.
+    /// The refusal of a well-formed request, if real providers would refuse it too.
     fn objection(&self, wanted: &Wanted, tokens: u64) -> Option<Reply> {
         let Settings { shape, max_texts, max_tokens, max_text_tokens, .. } = self.settings;
         let too_large = |message: String| {
@@ -228,8 +228,8 @@ impl Provider {
         Reply::Response { status, headers, body, after: self.settings.latency, is_cut: false }
     }
 
-    /// If the reply is a 429 with seconds, records the time from which the key may call again. If the reply
-    /// contains a date, the test itself must check the wait.
+    /// If the reply has status 429 and its `Retry-After` contains seconds, records the time from which the
+    /// key may call again. If `Retry-After` contains a date, the test itself must check the wait.
     fn note_wait(&mut self, now: Duration, key: &str, reply: &Reply) {
         let Reply::Response { status: 429, headers, .. } = reply else { return };
         let retry_after = headers.iter().find(|(name, _)| name == "retry-after");

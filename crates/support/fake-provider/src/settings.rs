@@ -9,8 +9,8 @@ pub struct Settings {
     pub shape: Shape,
     pub model: String,
     pub dimensions: usize,
-    /// The window of the limits. Real providers have a window of one minute; here it may be a few seconds.
-    /// The usage is counted in steps of a sixtieth of the window.
+    /// The length of the time window for the limits. Real providers use one minute; a test may use a few
+    /// seconds. The usage is counted in steps of a sixtieth of the window.
     pub window: Duration,
     /// The maximum number of requests of each key in a window, including refused requests. `None` means
     /// unlimited.

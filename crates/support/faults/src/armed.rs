@@ -57,12 +57,13 @@ pub fn passed(point: &str) {
     let Some(log) = LOG.get() else { return };
     let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
     if log.passed.insert(point.to_owned()) {
-        // Each line is one write, so that processes that share the file do not mix their lines.
+        // Each line is written with one call, so that the lines of processes that share the file are not
+        // mixed.
         log.file.write_all(format!("{point}\n").as_bytes()).expect("the log of points can be written");
     }
 }
 
-/// Overflows the stack if this work is the poison.
+/// Overflows the stack if `CAIRN_POISON` names this work.
 pub fn taste(work: Arguments) {
     if POISON.get().is_some_and(|poison| *poison == work.to_string()) {
         black_box(overflow(0));
@@ -110,8 +111,8 @@ fn set((point, count, fault): (&str, u64, Fault)) {
     armed.expect("a fail point can be armed");
 }
 
-/// Blocks only the work that passes the point. A sleeping thread of the runtime would also block other tasks
-/// that wait for this thread.
+/// Blocks only the work that passes the point. If a thread of the runtime slept, it would also block other
+/// tasks that wait for this thread.
 fn sleep(lasts: Duration) {
     use tokio::runtime::{Handle, RuntimeFlavor};
     #[expect(clippy::disallowed_methods, reason = "the test requests a blocked thread")]

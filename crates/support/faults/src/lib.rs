@@ -1,18 +1,18 @@
 //! Faults on demand, for tests. At certain points in the code, a process can fail, sleep, abort or be killed.
 //!
-//! The environment of the process selects the faults. A variable contains the name of a point, and the number
-//! of times that the point is passed before the fault:
+//! The environment variables of the process select the faults. In the first two variables, `point` is the
+//! name of a point, and `n` is the number of times that the point is passed before the fault:
 //!
-//! - `CAIRN_KILL_AT=point:n` kills the process at this point, as in a crash of the machine.
-//! - `CAIRN_FAIL_AT=point:n` makes the point fail once. `point:n:sleep=MS` blocks it for `MS` milliseconds.
-//!   `point:n:abort` aborts the process, as a bug in C code can do.
-//! - `CAIRN_POISON=WORK` overflows the stack of each process that begins this work, like a poison message.
-//!   `WORK` has the form that logs use: `parse/0 of run 7`.
-//! - `CAIRN_POINTS_LOG=FILE` names a file. When the process passes a point for the first time, it appends
-//!   a line to this file. With this file, a test proves that it has reached every point.
+//! - `CAIRN_KILL_AT=point:n` kills the process at this point, as a crash of the machine would.
+//! - `CAIRN_FAIL_AT=point:n` makes the point fail once. `point:n:sleep=MS` blocks the work at the point for
+//!   `MS` milliseconds. `point:n:abort` aborts the process, as a bug in C code can do.
+//! - `CAIRN_POISON=WORK` overflows the stack of each process that begins this work, as a job that always
+//!   crashes its worker would. `WORK` has the form that logs use: `parse/0 of run 7`.
+//! - `CAIRN_POINTS_LOG=FILE`: when the process passes a point for the first time, it appends the name of the
+//!   point to this file. With this file, a test proves that it has reached every point.
 //! - `CAIRN_SWEEP_GRACE_MS=n` sets the grace period before generations are swept.
 //!
-//! These faults exist only with the feature `failpoints`. Without this feature, a point adds no code.
+//! These faults exist only with the feature `failpoints`. Without this feature, a fail point adds no code.
 
 #[cfg(feature = "failpoints")]
 mod armed;
@@ -41,7 +41,7 @@ pub const POINTS: &[(&str, &[&str])] = &[
             // The part has ended; the next jobs are not published yet.
             "pipeline::ended",
             "pipeline::before_sync",
-            // The run exists; its first parts are not published yet.
+            // The run exists; the jobs of its first parts are not published yet.
             "pipeline::synced",
             // The next jobs are published, but are still in the outbox.
             "pipeline::published",
@@ -50,7 +50,7 @@ pub const POINTS: &[(&str, &[&str])] = &[
             "pipeline::acked",
             // The coordinator has published the jobs in the outbox, but the outbox still contains them.
             "coordinator::relayed",
-            // Syncs are marked as dispatched, but are not published yet.
+            // Syncs are marked as dispatched, but their jobs are not published yet.
             "coordinator::dispatched",
         ],
     ),
@@ -78,11 +78,11 @@ pub const POINTS: &[(&str, &[&str])] = &[
 ];
 
 /// The variables for faults that affect only one process. A child of the process must not inherit them.
-/// `CAIRN_POISON` belongs to certain work, so a child that does this work inherits it.
+/// `CAIRN_POISON` is not in this list, because a child that does the named work must overflow its stack too.
 pub const OF_ONE_PROCESS: [&str; 2] = ["CAIRN_KILL_AT", "CAIRN_FAIL_AT"];
 
-/// Defines a fail point: `fail_point!("name")`, or `fail_point!("name", |message| Err(…))`. With the second
-/// form, when the point fails, the enclosing function returns the value of the closure.
+/// Defines a fail point: `fail_point!("name")`, or `fail_point!("name", |message| Err(…))`. When a point of
+/// the second form fails, the enclosing function returns the value of the closure.
 #[cfg(feature = "failpoints")]
 #[macro_export]
 macro_rules! fail_point {
@@ -99,8 +99,8 @@ macro_rules! fail_point {
     ($name:expr $(, $failure:expr)?) => {{}};
 }
 
-/// Marks the start of work with a name: `poison_point!("{part} of run {run}")`. If this work is the poison,
-/// the process ends.
+/// Marks the start of work with a name: `poison_point!("{part} of run {run}")`. If `CAIRN_POISON` names this
+/// work, the process overflows its stack and ends.
 #[cfg(feature = "failpoints")]
 #[macro_export]
 macro_rules! poison_point {
@@ -109,7 +109,7 @@ macro_rules! poison_point {
     };
 }
 
-/// No work is poison if the feature `failpoints` is off.
+/// Does nothing if the feature `failpoints` is off.
 #[cfg(not(feature = "failpoints"))]
 #[macro_export]
 macro_rules! poison_point {
@@ -120,7 +120,7 @@ macro_rules! poison_point {
 #[cfg(not(feature = "failpoints"))]
 pub fn arm() {}
 
-/// Always None if the feature `failpoints` is off.
+/// Always `None` if the feature `failpoints` is off.
 #[cfg(not(feature = "failpoints"))]
 pub fn sweep_grace_ms() -> Option<i64> {
     None

@@ -22,7 +22,7 @@ struct Listing {
 /// The most recently used layers, and the lists of keys.
 pub(crate) struct Cache<L> {
     pub(crate) layers: Recent<String, Arc<L>>,
-    /// The lists by repository. The list of all repositories has the key `None`.
+    /// The lists of keys, by repository. The list for all repositories has the key `None`.
     listings: BTreeMap<Option<RepositoryId>, Listing>,
 }
 

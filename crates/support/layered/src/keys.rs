@@ -3,7 +3,7 @@
 //! - `<folder>/<repository>/<generation>-<hash>`: a layer that a run staged.
 //! - `<folder>/<repository>/merged-<hash>` or `merged-<newest generation>-<hash>`: a layer that replaces
 //!   other layers.
-//! - `<folder>/<repository>/settled-<generation>`: a mark, which records that this generation is settled.
+//! - `<folder>/<repository>/settled-<generation>`: a mark that records that this generation is settled.
 //!
 //! The hash is computed from the bytes of the layer. So staging the same records again writes nothing, and
 //! staging more records in the same generation adds a layer.
@@ -22,7 +22,7 @@ pub fn staged(folder: &str, repository: RepositoryId, generation: GenerationId, 
     format!("{}{:016x}-{}", prefix(folder, repository), generation.0, &blake3::hash(bytes).to_hex()[..16])
 }
 
-/// The key of a merged layer. If `newest` is set, the key contains it.
+/// The key of a merged layer. If `newest` is set, the key contains this generation.
 pub fn merged(folder: &str, repository: RepositoryId, newest: Option<GenerationId>, bytes: &[u8]) -> String {
     let newest = newest.map(|generation| format!("{:016x}-", generation.0)).unwrap_or_default();
     format!("{}{MERGED}{newest}{}", prefix(folder, repository), &blake3::hash(bytes).to_hex()[..32])

@@ -2,8 +2,8 @@
 //!
 //! A run stages a layer with the records that it wrote. The sweep merges layers: a merged layer lists the
 //! layers that it replaces, and the replaced layers are deleted later. A generation is *settled* if the sweep
-//! has reported it; a mark records this until the layers of the generation are merged. The format is the same
-//! for local storage and S3.
+//! has reported it. A mark records that the generation is settled, until the layers of the generation are
+//! merged. The format is the same for local storage and S3.
 //!
 //! An index decides what its layers contain and which layers are merged. `LayerStore` lists, reads, caches
 //! and deletes layers.
@@ -29,7 +29,7 @@ pub trait Layer: Sized + Send + Sync + 'static {
 
     /// The error of the index's port.
     type Error: PortError;
-    /// The error for bytes that are not a layer or are a damaged layer.
+    /// The error for bytes that are not a layer, or that are a damaged layer.
     type Damage: std::error::Error + Send + Sync + 'static;
 
     fn read(bytes: &Bytes) -> Result<Self, Self::Damage>;

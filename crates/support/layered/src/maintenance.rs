@@ -16,7 +16,7 @@ pub struct Stored {
     pub keys: Vec<String>,
     /// The generations with a mark.
     pub marked: BTreeSet<GenerationId>,
-    /// The layers that every listing of a reader contains.
+    /// The layers that were written so long ago that every listing in use by a reader contains them.
     old: BTreeSet<String>,
 }
 
@@ -43,7 +43,7 @@ impl<L: Layer> LayerStore<L> {
         Ok(())
     }
 
-    /// Writes marks, which record that these generations are settled.
+    /// Writes the marks that record that these generations are settled.
     pub async fn mark(
         &self,
         repository: RepositoryId,
@@ -56,7 +56,7 @@ impl<L: Layer> LayerStore<L> {
         Ok(())
     }
 
-    /// Deletes the marks of generations.
+    /// Deletes the marks of these generations.
     pub async fn unmark(
         &self,
         repository: RepositoryId,
@@ -68,7 +68,8 @@ impl<L: Layer> LayerStore<L> {
         Ok(())
     }
 
-    /// Deletes the layers of an unpublished generation. Returns the number of its remaining layers.
+    /// Deletes the layers of an unpublished generation. Returns the number of layers of this generation that
+    /// remain.
     pub async fn sweep_aborted(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, L::Error> {
         for key in self.list(Some(repository)).await? {
             if keys::generation_of(&key) == Some(aborted) {
@@ -81,7 +82,7 @@ impl<L: Layer> LayerStore<L> {
     }
 
     /// Deletes the staged layers and the marks of generations before `before`. Returns the keys of the merged
-    /// layers.
+    /// layers, which it does not delete.
     pub async fn remove_before(&self, repository: RepositoryId, before: GenerationId) -> Result<Vec<String>, L::Error> {
         let mut merged = Vec::new();
         for blob in self.blobs(&keys::prefix(L::FOLDER, repository)).await? {
@@ -111,7 +112,7 @@ pub fn replaced_by<L: Layer>(group: &[NamedLayer<L>], keys: &[String]) -> Vec<St
     replaced.into_iter().collect()
 }
 
-/// Converts an error of an index to an error of its maintenance.
+/// Converts an error of an index to the error type that its maintenance returns.
 pub fn maintenance_error(error: impl PortError, operation: &'static str, repository: RepositoryId) -> MaintenanceError {
     MaintenanceError::new(error.kind(), operation, repository.to_string()).because(error)
 }

@@ -116,7 +116,7 @@ impl<L: Layer> LayerStore<L> {
         for _ in 0..MAX_LISTINGS {
             let keys = self.keys(Some(repository), view, failed.is_some()).await?;
             match self.layers(&keys).await {
-                // Another process merged the layers after the listing.
+                // After the listing, another process merged the layers and deleted the replaced layers.
                 Err(error) if error.kind() == ErrorKind::NotFound => failed = Some(error),
                 Err(error) => return Err(error),
                 Ok(layers) => {

@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-/// The most recently used values, up to a number of bytes.
+/// The most recently used values, up to a total size in bytes.
 pub struct Recent<K, V> {
     max_bytes: usize,
     num_bytes: usize,
@@ -51,7 +51,8 @@ impl<K: Clone + Eq + Hash, V: Clone> Recent<K, V> {
         }
     }
 
-    /// Adds a value. If the value is larger than the maximum size, the map then contains only this value.
+    /// Adds a value of any size. If the value is larger than the maximum size, the map then contains only
+    /// this value.
     pub fn add_always(&mut self, key: K, value: V, size_bytes: usize) {
         self.clock += 1;
         let used = self.clock;

@@ -11,8 +11,8 @@ use qdrant_client::Qdrant;
 pub const QDRANT_PATIENCE: Duration = Duration::from_secs(90);
 
 /// All collections whose names begin with a prefix. The collections are deleted when this value is dropped,
-/// even after a failed test. This is needed because a shared server can have only a few hundred collections
-/// (`vm.max_map_count`).
+/// even after a failed test. The deletion is needed because a shared server can have only a few hundred
+/// collections (`vm.max_map_count`).
 #[derive(Debug)]
 pub struct Collections {
     url: String,

@@ -66,8 +66,8 @@ pub fn neo4j_url() -> Option<String> {
     url(NEO4J_URL)
 }
 
-/// Whether this test run uses no servers. Tests that start their own servers call this function. If it
-/// returns true, the test must return.
+/// Whether this test run skips all tests that use servers. Tests that start their own servers call this
+/// function. If it returns true, the test must return.
 pub fn is_left_out(test: &str) -> bool {
     let is_local = is_local();
     if is_local {

@@ -46,7 +46,7 @@ pub(crate) fn peak_memory_bytes(group: u32) -> u64 {
     statuses.filter_map(|status| peak_of(&status)).max().unwrap_or_default()
 }
 
-/// Parses a line like `VmHWM:     5120 kB`. The status of a zombie has no such line.
+/// Parses a line like `VmHWM: 5120 kB`. The status of a zombie does not contain this line.
 fn peak_of(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kilobytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;

@@ -223,8 +223,8 @@ mod tests {
     use super::*;
     use crate::http::send;
 
-    /// A server that replies with the number and the body of the request. This server would keep its
-    /// connections open.
+    /// A server that replies with the number and the body of each request. The server never closes a
+    /// connection itself.
     async fn counting() -> Result<String> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let url = format!("http://{}", listener.local_addr()?);

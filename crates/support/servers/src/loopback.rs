@@ -58,7 +58,7 @@ fn is_free(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
 
-/// The address of a server, with `127.0.0.1` as host and another port; all other parts stay.
+/// The address of a server, with `127.0.0.1` as host and with the given port; all other parts are unchanged.
 pub(crate) fn moved(server: &str, port: u16) -> Result<String> {
     let mut url = Url::parse(server).with_context(|| format!("{server} is not an address"))?;
     url.set_host(Some("127.0.0.1"))?;

@@ -70,7 +70,7 @@ async fn run(command: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::from(code_of(status)))
 }
 
-/// Runs the work. Returns `None` if it is interrupted; the servers end when the work is dropped.
+/// Runs the work. Returns `None` if a signal interrupts the work; the servers end when the work is dropped.
 async fn until_interrupted<T>(work: impl Future<Output = Result<T>>) -> Result<Option<T>> {
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::select! {

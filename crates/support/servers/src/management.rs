@@ -43,7 +43,7 @@ impl Vhost {
         inside(node_url, &self.name)
     }
 
-    /// Deletes the vhost with its contents. The server closes the connections to it.
+    /// Deletes the vhost with its contents. The server then closes all connections to the vhost.
     pub async fn delete(self) -> Result<()> {
         self.request("DELETE", &format!("/api/vhosts/{}", self.name), "").await?;
         Ok(())
@@ -65,7 +65,7 @@ fn inside(amqp_url: &str, vhost: &str) -> Result<String> {
     Ok(url.into())
 }
 
-/// A name that is unique among all processes that test with one server.
+/// A name that is unique among all test processes that share a server.
 fn unique_name() -> String {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);

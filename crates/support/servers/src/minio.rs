@@ -41,7 +41,7 @@ async fn start(program: &Path, directory: &Path) -> Result<MinIo> {
     let mut command = Command::new(program);
     command.args(["server", "--address", &format!("127.0.0.1:{port}")]).arg(data);
     command.env("MINIO_ROOT_USER", USER).env("MINIO_ROOT_PASSWORD", PASSWORD).env("MINIO_BROWSER", "off");
-    // Disables the check for updates and the sending of statistics.
+    // `MINIO_UPDATE=off` disables the check for updates and the sending of statistics.
     command.env("MINIO_UPDATE", "off").env("HOME", folder(directory, "home")?);
     let server = format!("http://127.0.0.1:{port}");
     let probe = Box::new(move || Box::pin(http::is_ok(server.clone(), "/minio/health/ready")) as _);

@@ -1,4 +1,4 @@
-//! Namespaces of Neo4j, which tests reuse one after the other.
+//! Neo4j namespaces that tests use one after the other.
 //!
 //! A new namespace needs about thirty constraints and indexes, and each change of the schema makes the server
 //! discard the query plans of every namespace. Tests therefore take a prepared namespace and remove its data.
@@ -88,7 +88,8 @@ impl Namespace {
 
 impl Drop for Namespace {
     fn drop(&mut self) {
-        // Records the time of the release. If this fails, the namespace may only be reused sooner.
+        // Records the time of the release. An error is ignored, because its only effect is that the namespace
+        // may be reused sooner.
         let _ = self.lock.set_modified(SystemTime::now());
     }
 }

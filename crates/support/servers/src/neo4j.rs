@@ -115,8 +115,8 @@ impl Home {
         fs::write(&path, settings).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Sets the password before the first start, which copies `auth.ini` into the database. After the first
-    /// start, this has no effect.
+    /// Sets the password. At its first start, the server copies the password from `auth.ini` into the
+    /// database. After the first start, this function has no effect.
     async fn set_password(&self, password: &str) -> Result<()> {
         if self.folder.join("data/databases").exists() {
             return Ok(());

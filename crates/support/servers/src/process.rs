@@ -26,7 +26,8 @@ const SIGNAL_DEADLINE: Duration = Duration::from_secs(10);
 const PROBE_DEADLINE: Duration = Duration::from_secs(5);
 const POLL_EVERY: Duration = Duration::from_millis(50);
 const LOG_TAIL_LINES: usize = 25;
-/// The number of attempts to start on other ports, if another process has taken the chosen ports.
+/// Maximum number of attempts to start a server. If another process has taken the chosen ports, the next
+/// attempt uses other ports.
 const PORT_ATTEMPTS: usize = 3;
 
 /// Checks whether the server is ready.

@@ -27,7 +27,8 @@ pub struct RabbitMq {
     process: ServerProcess,
     node: NodeFolder,
     ports: Ports,
-    /// The nodes of a cluster share this port mapper. It ends with the last node that uses it.
+    /// The port mapper, which all nodes of a cluster share. The port mapper ends with the last node that uses
+    /// it.
     port_mapper: Arc<PortMapper>,
 }
 
@@ -103,8 +104,8 @@ pub(crate) async fn start_node(
     Ok(RabbitMq { process, node, ports, port_mapper: Arc::clone(port_mapper) })
 }
 
-/// Whether the node is ready. The node is ready when it accepts clients, which is only after its start, and
-/// the management API answers.
+/// Whether the node is ready: it accepts clients, and its management API answers. A node accepts clients only
+/// when its start is complete.
 async fn is_up(ports: Ports) -> bool {
     loopback::accepts(ports.amqp).await && http::is_ok(management_url(ports.management), "/api/overview").await
 }

@@ -19,7 +19,7 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    /// Starts the watcher in a separate group, so that a kill of this process's group does not end the
+    /// Starts the watcher in a separate group, so that killing the group of this process does not end the
     /// watcher.
     pub fn start() -> Result<Self> {
         let mut command = Command::new("sh");
@@ -33,8 +33,8 @@ impl Watcher {
         writeln!(self.pipe, "{group}").context("the watcher has ended")
     }
 
-    /// Ends the watcher without a kill. Call this method when the group has ended, or if the group must
-    /// outlive this process.
+    /// Ends the watcher, which then does not kill the group. Call this method when the group has ended, or if
+    /// the group must outlive this process.
     pub fn dismiss(mut self) {
         // A broken pipe means that the watcher has already ended.
         let _ = writeln!(self.pipe, "done");

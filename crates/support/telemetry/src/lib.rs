@@ -7,20 +7,20 @@ use std::io::IsTerminal;
 
 use tracing_subscriber::EnvFilter;
 
-/// Starts the logs of the command line. `verbose` 0 shows warnings, 1 also progress, 2 also details. The
-/// environment variable `CAIRN_LOG` takes precedence (for example `cairn_pipeline=debug`). A second call has
-/// no effect.
+/// Starts the logs of the command-line program. With `verbose` 0, the logs show warnings; with 1, they also
+/// show progress; with 2, they also show details. The environment variable `CAIRN_LOG` takes precedence (for
+/// example `cairn_pipeline=debug`). A second call has no effect.
 pub fn init(verbose: u8) {
     let level = match verbose {
-        // A command reports the broker's errors itself. Without these settings, the two crates would also log
-        // each attempt and each channel.
+        // A command reports the broker's errors itself. Without these settings, the crates `lapin` and
+        // `cairn_rabbitmq` would also log each attempt and each channel.
         0 => "warn,lapin=off,cairn_rabbitmq=error",
         1 => "info",
         _ => "debug",
     };
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter(level)).with_writer(std::io::stderr);
     let subscriber = subscriber.with_ansi(std::io::stderr().is_terminal()).with_target(false);
-    // If a subscriber is already set, that subscriber stays.
+    // If a subscriber is already set, it stays in use.
     let _ = subscriber.try_init();
 }
 

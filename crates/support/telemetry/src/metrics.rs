@@ -1,7 +1,8 @@
 //! The metrics of a process, in Prometheus' text format.
 //!
 //! A service creates its time series at start with the value zero, because rates and alerts need a series
-//! that exists before the first event. Each module that counts creates the labels that it will use.
+//! that exists before the first event. Each module that counts events creates the series for all labels that
+//! it uses.
 
 use std::sync::LazyLock;
 
@@ -63,21 +64,24 @@ pub static REQUEST_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
 pub static REQUESTS_IN_HAND: LazyLock<IntGauge> =
     LazyLock::new(|| register_int_gauge!("cairn_requests_in_hand", "Requests in progress.").expect("registered once"));
 
-/// The number of open connections of callers. `max_connections` of the query service limits it.
+/// The number of open connections of callers. The setting `max_connections` of the query service limits this
+/// number.
 pub static CONNECTIONS: LazyLock<IntGauge> = LazyLock::new(|| {
     register_int_gauge!("cairn_connections", "Open connections of callers.").expect("registered once")
 });
 
-/// Events between this process and the broker, by kind. The kinds for messages are published, returned (no
-/// queue accepts the message; set an alert for this), refused (the queue is full), unconfirmed (the message
-/// is published again) and delivered. The kind for connections and consumers is attached.
+/// Events between this process and the broker, by kind. The kinds for messages are `published`, `returned`
+/// (no queue accepts the message; set an alert for this kind), `refused` (the queue is full), `unconfirmed`
+/// (the message is published again) and `delivered`. The kind `attached` counts new connections and
+/// consumers.
 pub static BROKER: LazyLock<IntCounterVec> = LazyLock::new(|| {
     register_int_counter_vec!("cairn_broker_total", "Events between this process and the broker.", &["what"])
         .expect("registered once")
 });
 
-/// The state of the connection to the broker: whether both connections exist, whether an alarm stops
-/// publishing (set an alert for this), and how many consumers are attached and how many should be attached.
+/// The state of the connection to the broker: whether both connections exist, whether an alarm of the broker
+/// stops publishing (set an alert for this gauge), how many consumers are attached, and how many should be
+/// attached.
 pub const BROKER_GAUGES: [Reading; 4] = [
     ("cairn_broker_connected", "1 while both connections to the broker are up.", Kind::Gauge),
     ("cairn_broker_blocked", "1 while an alarm of the broker stops publishing.", Kind::Gauge),

@@ -19,7 +19,7 @@ pub struct Mutation {
     pub log: Vec<String>,
 }
 
-/// Writes a file. Removes a folder or a file that blocks the path.
+/// Writes a file, after removing any folder or file that blocks the path.
 fn write(root: &Path, path: &str, text: impl AsRef<[u8]>) {
     make_way(root, path);
     work_tree::write(root, path, text);

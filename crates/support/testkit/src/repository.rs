@@ -16,8 +16,8 @@ const FIRST_COMMIT_AT: u64 = 1_700_000_000;
 
 /// A working tree in a temporary directory. The directory is removed when this value is dropped.
 ///
-/// Paths are relative to the root of the working tree. Commits have fixed names and times, and the user's git
-/// configuration is not read. So the same steps give the same commit ids everywhere.
+/// Paths are relative to the root of the working tree. Commits have a fixed author and fixed times, and the
+/// user's git configuration is not read. So the same steps give the same commit ids everywhere.
 pub struct FixtureRepository {
     directory: TempDir,
     num_commits: u64,
@@ -97,7 +97,7 @@ impl FixtureRepository {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Creates a bare clone of this repository in another directory, as a server has it.
+    /// Creates a bare clone of this repository in another directory, as on a git server.
     pub fn bare_clone(&self) -> Result<(TempDir, PathBuf)> {
         let directory = TempDir::new()?;
         let path = directory.path().join("clone.git");

@@ -1,4 +1,5 @@
-//! Working trees that a test changes as a user does. Any failure in this module makes the test fail.
+//! Working trees that a test changes in the same way as a user. Any failure in this module makes the test
+//! fail.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ pub fn keep_if_failing(directory: &mut TempDir) {
     }
 }
 
-/// Runs git and returns its output. Git must succeed.
+/// Runs git and returns its output. Panics if git fails.
 pub fn git(repository: &Path, arguments: &[&str]) -> String {
     let identity = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"];
     let mut command = Command::new("git");

@@ -5,12 +5,12 @@ use cairn_gateway::questions::{
     RunsQuestion, SampleQuestion, SearchQuestion, WantTests,
 };
 
-/// Options that select the index or the service. A suggested command must contain the same values of these
-/// options as the original command.
+/// Options that select the index or the service. A suggested command must contain these options with the same
+/// values as the original command.
 const GLOBAL_OPTIONS: [&str; 6] = ["--home", "--config", "--server", "--api-key-file", "--cluster", "--tenant"];
 
-/// The command that asks the question. `given` is the command line of this process. Its program and its
-/// global options are kept. `None` if no command asks this question.
+/// The command that asks the question. The program name and the global options are taken from `given`, which
+/// is the command line of this process. `None` if no command asks this question.
 pub(crate) fn command_line(question: &Question, mut given: impl Iterator<Item = String>) -> Option<String> {
     let program = given.next().unwrap_or_else(|| "cairn".to_owned());
     let words = std::iter::once(program).chain(words_of(question)?).chain(global_options(given));
@@ -42,7 +42,7 @@ fn global_options(mut given: impl Iterator<Item = String>) -> Vec<String> {
     options
 }
 
-/// The words of a command.
+/// The words of a command line.
 #[derive(Default)]
 struct Words(Vec<String>);
 
@@ -161,7 +161,7 @@ fn grep(question: &GrepQuestion) -> Words {
         .text(&question.query)
 }
 
-/// `cairn show` accepts a symbol only without a path. `path#name` names a symbol in a file.
+/// `cairn show` cannot take both a path and a symbol, so a symbol in a file is written as `path#name`.
 fn read(question: &ReadQuestion) -> Option<Words> {
     let target = match (&question.target, &question.path, &question.symbol) {
         (_, Some(path), Some(symbol)) => format!("{path}#{symbol}"),
@@ -256,7 +256,7 @@ mod tests {
         words
     }
 
-    /// Checks that the command line asks the same question.
+    /// Checks that the generated command line asks the original question.
     #[test]
     fn commands_ask_the_same_question() {
         let check = |path: &str, body: Value| {

@@ -12,10 +12,10 @@ use crate::exit::CommandReply;
 use crate::local::Local;
 use crate::output::{self, BAD, styled};
 
-/// One check of `cairn doctor`. It is printed as one line.
+/// The result of one check of `cairn doctor`, which is printed on one line.
 pub(crate) struct Check {
     pub what: String,
-    /// The fault, and how to correct it.
+    /// The fault, and how to correct it. `None` if the check found no fault.
     pub fault: Option<String>,
 }
 
@@ -100,7 +100,7 @@ fn read_all(directory: &Path, faults: &mut Vec<String>) {
         let read = || io::copy(&mut std::fs::File::open(&path)?, &mut io::sink());
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => directories.push(path),
-            // A file that no longer exists was a temporary file.
+            // If the file no longer exists, it was a temporary file.
             Ok(kind) if kind.is_file() => match read() {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => fault(&path, error),
                 _ => {}

@@ -1,4 +1,5 @@
-//! Indexes the working tree of the working directory before its first question is answered.
+//! Indexes the working tree that contains the working directory before the first question about this tree is
+//! answered.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -18,8 +19,8 @@ use crate::stop::Stop;
 /// The repository of the working directory, or the exit code if the user stopped the run.
 type Here = ControlFlow<ExitCode, Option<String>>;
 
-/// The repository of the working directory, after its first index run if it was not indexed. None if it is in
-/// no working tree.
+/// The repository of the working directory. If the repository is not indexed, its first index run is executed
+/// before this function returns. `None` if the directory is in no working tree.
 pub(crate) async fn repository_here(local: &Local, here: &Path, json: bool) -> anyhow::Result<Here> {
     let tree = match local.tree_around(here).await? {
         TreeAround::Nowhere => return Ok(Here::Continue(None)),
@@ -57,7 +58,7 @@ async fn index(local: &Local, tree: &UnindexedTree, json: bool) -> anyhow::Resul
     Ok(Here::Continue(Some(indexed.name.to_string())))
 }
 
-/// Cancels the runs that this call began. A run of another process continues.
+/// Cancels the runs that this call began. Runs of other processes continue.
 async fn stopped(local: &Local, tree: &UnindexedTree, earlier: &[RunId]) -> anyhow::Result<Here> {
     for run in local.unfinished_of(tree.request.repository()).await? {
         if !earlier.contains(&run) {
@@ -68,7 +69,8 @@ async fn stopped(local: &Local, tree: &UnindexedTree, earlier: &[RunId]) -> anyh
     Ok(Here::Break(ExitCode::from(CANCELLED)))
 }
 
-/// The run is not cancelled, so that the next question or index call finishes it.
+/// The error for a run that did not end in time. The run is not cancelled, so that the next question or index
+/// call finishes it.
 fn too_slow(tree: &UnindexedTree, seconds: u64) -> QueryError {
     let root = tree.root.display();
     let message = format!("the working tree {root} was not indexed within {seconds} s");

@@ -1,4 +1,5 @@
-//! Writes the guides for readers of a command line. The guides show calls of tools, which are no commands.
+//! Converts the guides for users of the command line. The guides show calls of tools, which are not commands,
+//! so the calls are replaced by commands.
 
 use cairn_gateway::mcp::question_of_call;
 use cairn_gateway::questions::{CancelQuestion, Question};
@@ -6,7 +7,8 @@ use serde_json::{Deserializer, Map, Value};
 
 use super::command_line::{command_line, quoted};
 
-/// Names of arguments in the guides, each with the words of the command line that do the same.
+/// Names of arguments and tools in the guides, each with the words of the command line that have the same
+/// effect.
 const NAMES: &[(&str, &str)] = &[
     ("`target_type`", "`--type`"),
     ("`kind`", "`--kind`"),
@@ -18,7 +20,8 @@ const NAMES: &[(&str, &str)] = &[
     ("`symbol`", "the name of a symbol"),
 ];
 
-/// The text with a command in place of each call of a tool. `given` are the words of this command line.
+/// The text, with each call of a tool replaced by a command. `given` contains the words of the command line
+/// of this process.
 pub(crate) fn with_commands(text: &str, given: &[String]) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -52,7 +55,7 @@ fn next_call(text: &str) -> Option<ShownCall> {
     })
 }
 
-/// The command that does the same as a call of a tool.
+/// The command that has the same effect as a call of a tool.
 fn command_of(tool: &str, mut arguments: Map<String, Value>, given: &[String]) -> Option<String> {
     let program = given.first().map_or("cairn", String::as_str);
     let changed = arguments.remove("changed_files");
@@ -99,7 +102,7 @@ mod tests {
         check("no call {x} and { y", "no call {x} and { y");
     }
 
-    /// Every guide shows only commands that can be read.
+    /// Checks that every command in a guide can be parsed.
     #[test]
     fn guides_of_the_command_line_contain_no_calls() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides");
@@ -121,7 +124,7 @@ mod tests {
         assert!(num_commands > 40, "{num_commands} commands");
     }
 
-    /// The words of a command without escapes.
+    /// Splits a command into words and removes the quotes.
     fn shlex(line: &str) -> Vec<String> {
         let parts = line.split('\'').enumerate();
         let words = parts.flat_map(|(number, part)| match number % 2 {

@@ -84,8 +84,8 @@ pub(super) async fn cancel_unfinished(local: &Local, repositories: &[RepositoryI
     Ok(())
 }
 
-/// An entry of a list whose repository does not exist, or is refused by the operator's rules. The other
-/// entries are still indexed.
+/// An entry of a list that cannot be indexed, because its repository does not exist or is refused by the
+/// operator's rules. The other entries are still indexed.
 struct Unlocated {
     /// File and line of the entry (`list.yaml:7`), and the name in the entry.
     place: String,
@@ -178,7 +178,7 @@ fn of_list(
     request(source, named, listed.branch, patterns, known, arguments.rebuild)
 }
 
-/// Joins the patterns of the command line with those of an entry of a list. `None` if neither gives the
+/// Joins the patterns of the command line with the patterns of an entry of a list. `None` if neither sets the
 /// field.
 pub(super) fn joined(given: Option<Vec<String>>, listed: Option<Vec<String>>) -> Option<Vec<String>> {
     match (given, listed) {
@@ -200,16 +200,17 @@ fn request(
         Some(record) => RequestSettings::from_json(&record.settings).map_err(anyhow::Error::msg)?,
         None => stored(registered, &name, &source)?,
     };
-    // A repository that is indexed by its address no longer belongs to the list of an organisation.
+    // If a repository is indexed by its address, it is from then on no longer managed by the list of an
+    // organisation.
     let known = known.map(|record| Box::new(RepositoryRecord { hosted: None, ..record }));
     Ok(IndexRequest { source, name, branch, settings: patterns.over(before), rebuild, known })
 }
 
-/// Maximum number of characters of a revision in the name of a repository.
+/// Maximum number of characters of a revision that the name of a repository contains.
 const REVISION_IN_NAME: usize = 40;
 
-/// A repository that is indexed at a revision has a default name of its own: the index of its working tree
-/// is kept.
+/// A repository that is indexed at a revision has a separate default name, so that the index of its working
+/// tree is kept.
 fn at_revision(
     local: &Local,
     source: &Source,
@@ -236,7 +237,7 @@ fn is_in_names(character: char) -> bool {
     character.is_alphanumeric() || "._-+/@~".contains(character)
 }
 
-/// A revision is read from the objects of a repository, not from the files of its working tree.
+/// The files of a revision are read from the git objects of a repository, not from its working tree.
 fn source_of_revision(source: Source, revision: Option<&str>) -> anyhow::Result<Source> {
     Ok(match (source, revision) {
         (Source::WorkTree { path }, Some(_)) => Source::Bare { path },
@@ -254,14 +255,14 @@ pub(super) fn given(patterns: &[String]) -> Option<Vec<String>> {
     is_given.then(|| patterns.iter().filter(|pattern| !pattern.is_empty()).cloned().collect())
 }
 
-/// The stored settings of the repository with this name and source.
+/// The stored settings of the registered repository with this name and source.
 fn stored(known: &[RepositoryRecord], name: &RepositoryName, source: &Source) -> anyhow::Result<RequestSettings> {
     let record = known.iter().find(|record| record.name == *name && record.source == *source);
     let Some(record) = record else { return Ok(RequestSettings::default()) };
     RequestSettings::from_json(&record.settings).map_err(anyhow::Error::msg)
 }
 
-/// Whether a target is a file that lists repositories.
+/// Whether a target is the path of a file that lists repositories.
 pub(super) fn is_list(target: &Path) -> bool {
     target.is_file() && matches!(extension(target).as_deref(), Some("yaml" | "yml"))
 }
@@ -320,7 +321,7 @@ pub(crate) fn show_removed(name: &RepositoryName, json: bool) {
     }
 }
 
-/// The local index as an `Agent`, which answers questions and MCP calls.
+/// Returns the local index as an `Agent`, which answers questions and MCP calls.
 pub(crate) fn agent(local: Local) -> Arc<dyn Agent> {
     let agent = crate::local::LocalAgent::new(local).indexing_on_first_use();
     agent.maintain();

@@ -1,5 +1,5 @@
-//! `cairn index` with a server. The command requests the runs, waits for them, and prints the same output as
-//! local mode.
+//! `cairn index` with a server. The command requests the runs, waits until they have ended, and prints the
+//! same output as local mode.
 //!
 //! All runs are requested first, so that the server can process them at the same time. After that, the
 //! command waits for each run. The command continues to wait while a server restarts, throttles, or cannot be
@@ -76,7 +76,7 @@ async fn index_all(remote: &Remote, arguments: &IndexArguments, json: bool) -> C
 }
 
 /// Collects the repositories that the server must index. A server indexes only repositories that it can fetch
-/// by URL, and uses the settings of its operator.
+/// by URL, and uses the settings of its operator. Other targets and options are errors.
 async fn all_wanted(remote: &Remote, arguments: &IndexArguments) -> anyhow::Result<Vec<Wanted>> {
     if arguments.hosting.organisation.is_some() {
         bail!(wrong("the operator of the server sets its organisations, in `[[organisations]]` of its settings"));
@@ -92,7 +92,7 @@ async fn all_wanted(remote: &Remote, arguments: &IndexArguments) -> anyhow::Resu
     Ok(vec![Wanted { place: target.clone(), question: Ok(question(target.clone(), arguments)) }])
 }
 
-/// All repositories that the key may see, by name.
+/// All repositories that the API key may see, by name.
 async fn every_repository(remote: &Remote) -> anyhow::Result<Vec<Wanted>> {
     let answer = remote.ask(&Question::Repositories(RepositoriesQuestion::default())).await?;
     let Answer::Repositories(known) = answer else {
@@ -208,7 +208,7 @@ impl Watch {
     }
 }
 
-/// Polls a request until it has ended, and shows every state.
+/// Polls a request until it has ended, and passes every new state to `show`.
 async fn until_ended(
     requested: IndexProgress,
     attempt: impl AsyncFn(Question) -> Result<IndexProgress, Unanswered>,
@@ -230,8 +230,8 @@ async fn until_ended(
     }
 }
 
-/// Repeats a call until the server answers, or until it returns an error that another attempt would not
-/// avoid.
+/// Repeats a call until it succeeds, until the server returns an error that a retry cannot avoid, or until
+/// the server has not answered for `PATIENCE`.
 async fn patiently(attempt: impl AsyncFn() -> Result<IndexProgress, Unanswered>) -> anyhow::Result<IndexProgress> {
     let (started_at, mut is_noted) = (Instant::now(), false);
     loop {

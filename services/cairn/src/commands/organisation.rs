@@ -1,7 +1,7 @@
 //! `cairn index --organisation`: indexes all repositories of an organisation.
 //!
 //! The same rules apply as in a cluster: a renamed repository keeps its index, and a repository that was
-//! indexed by name is not changed. No repository is deleted.
+//! indexed by its own address, not through the organisation, is not changed. No repository is deleted.
 
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ use super::{guide_text, print_inventory};
 use crate::exit::NOTHING_FOUND;
 use crate::output::{self, FAINT, NAME, PATH, styled};
 
-/// An answer, and the calls that may follow it if it is empty.
+/// An answer and, if the answer is empty, the suggested calls.
 #[derive(Serialize)]
 struct WithSuggestions<'a> {
     #[serde(flatten)]
@@ -57,7 +57,8 @@ pub(crate) fn answer(question: &Question, answer: &Answer, suggestions: &[Sugges
     if !json {
         output::commands(suggestions);
     }
-    // A list of no repositories, runs or secrets is a complete answer.
+    // An empty list of repositories, runs or secrets is a complete answer, so it is not reported as "nothing
+    // found".
     let is_list = matches!(answer, Answer::Repositories(_) | Answer::Runs(_) | Answer::Secrets(_));
     let is_empty = answer.is_empty() && !is_list;
     if is_empty { ExitCode::from(NOTHING_FOUND) } else { ExitCode::SUCCESS }
@@ -107,7 +108,7 @@ fn search(question: &Question, answer: &SearchResults) {
     sources(&answer.sources);
 }
 
-/// Prints why a search has no results, and suggestions that have results.
+/// Prints why a search has no results, and suggested questions that have results.
 fn nothing_found(answer: &SearchResults) {
     let Some(nothing) = &answer.nothing_found else {
         return output::note("nothing found");
@@ -170,7 +171,7 @@ fn grep(answer: &GrepResults) {
     sources(&answer.sources);
 }
 
-/// Returns the command line that shows the next page. It is the given command line with this cursor.
+/// Returns the command line that shows the next page: the given command line with this cursor.
 fn next_page(given: impl Iterator<Item = String>, cursor: &str) -> String {
     let mut words = Vec::new();
     let mut is_cursor = false;
@@ -259,7 +260,7 @@ fn code(question: &Question, answer: &CodeText) {
     sources(&answer.sources);
 }
 
-/// Prints the number of lines of a file that did not fit, and the command line that shows these lines.
+/// Prints the number of lines of a file that were omitted, and the command line that shows these lines.
 fn left_out(question: &ReadQuestion, answer: &CodeText) {
     let mut first = answer.end_line.map_or(question.start_line.unwrap_or(1).into(), |line| u64::from(line) + 1);
     let last = first + answer.num_lines_cut as u64 - 1;

@@ -13,7 +13,7 @@ use crate::reported::with_commands;
 #[derive(Debug, Serialize)]
 pub(crate) struct Ended {
     pub repository: String,
-    /// `None` if nothing had changed.
+    /// `None` if nothing had changed, so that no run was needed.
     pub run_id: Option<String>,
     pub state: RequestState,
     pub message: Option<String>,

@@ -47,7 +47,7 @@ fn note(repository: &RepositoryReport) -> Option<String> {
     sync_note(repository.last_sync.as_ref(), repository.pending_sync.as_ref())
 }
 
-/// Each module is indented below the module that contains it.
+/// Each module is printed below the module that contains it, and is indented.
 pub(super) fn modules(answer: &ModuleList) {
     answer.modules.iter().for_each(module);
     if let Some(next) = answer.page.next_offset {

@@ -13,7 +13,7 @@ use crate::cli::{Command, GraphCommand, GrepArguments, RelationArguments, RunsCo
 /// Maximum number of tokens that `show` prints.
 const SHOW_TOKENS: usize = 200_000;
 
-/// Whether the default repository of the command is the repository of the working directory.
+/// Whether the command uses the repository of the working directory if no repository is named.
 pub(crate) fn is_about_here(command: &Command) -> bool {
     let is_sample = matches!(command, Command::Graph(GraphCommand::Sample { .. }));
     !is_sample
@@ -29,8 +29,9 @@ pub(crate) fn is_about_here(command: &Command) -> bool {
         )
 }
 
-/// Whether the command is a question about code that names no repository. Such a question indexes an
-/// unindexed working tree first. Commands that report on the index do not change it.
+/// Whether the command is a question about code that names no repository. Before such a question is answered,
+/// the working tree is indexed if it is not indexed. Commands that report on the index do not change the
+/// index.
 pub(crate) fn indexes_first(command: &Command) -> bool {
     match command {
         Command::Search(arguments) => arguments.repositories.is_empty(),
@@ -154,7 +155,7 @@ fn grep(arguments: &GrepArguments, here: Option<&str>) -> GrepQuestion {
 }
 
 /// The question of `cairn show`. A target without line numbers may be a symbol. If no repository is named,
-/// the target is searched in the repository of the working directory.
+/// the target is looked up in the repository of the working directory.
 fn show(targets: &[String], context_path: Option<String>, here: Option<&str>) -> anyhow::Result<ReadQuestion> {
     let (repository, text) = match targets {
         [repository, target] => (Some(repository.as_str()), target.as_str()),

@@ -7,7 +7,7 @@ use super::print;
 use crate::exit::CommandReply;
 use crate::reported::{ReportedError, with_commands, with_commands_in};
 
-/// Answers the question and prints the answer.
+/// Answers the question, and prints the answer with suggested commands.
 pub(crate) async fn answered(agent: &dyn Agent, question: &Question, json: bool) -> CommandReply {
     match questions::answer(agent, question).await {
         Ok(answer) => {

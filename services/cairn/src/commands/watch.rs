@@ -44,7 +44,7 @@ pub(crate) async fn watch(local: Local, names: Vec<String>, json: bool) -> Comma
                 touched.extend(of_roots.iter().filter(|(_, root)| path.starts_with(root)).map(|(id, _)| *id));
             }
         }
-        // The receiver is dropped only when watching has ended.
+        // An error is ignored, because the receiver is dropped only when watching has ended.
         let _ = sender.send(touched);
     })?;
     for (_, root) in &roots {
@@ -60,8 +60,8 @@ pub(crate) async fn watch(local: Local, names: Vec<String>, json: bool) -> Comma
     Ok(ExitCode::SUCCESS)
 }
 
-/// Indexes changes until a stop signal arrives. A repository that is removed in the meantime is not indexed
-/// again.
+/// Indexes changes until a stop signal arrives. If a repository is removed while it is watched, it is not
+/// indexed again.
 async fn follow(
     local: &Local,
     records: &[RepositoryRecord],
@@ -128,7 +128,7 @@ async fn index_all(local: &Local, records: &[RepositoryRecord], json: bool) {
 }
 
 /// Indexes a repository with its current record, which may contain new settings. Returns `None` if the
-/// repository was removed, even during the run.
+/// repository was removed before or during the run.
 async fn index_as_registered(local: &Local, id: RepositoryId, json: bool) -> anyhow::Result<Option<Indexed>> {
     let scope = Scope::only(Tenant::local(), [id]);
     let Some(record) = local.runs.repositories(&scope).await?.pop() else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Makes the local index available for questions and MCP calls.
+//! Implements `Agent`, which answers questions and MCP calls, for the local index.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,18 +17,18 @@ use cairn_wire::{RequestSettings, RunResult};
 use super::first_run::{Ended, FirstRun, Watchers};
 use super::{IndexRequest, Indexed, Local, MAINTENANCE, Named, Progress, TreeAround, UnindexedTree, too_large};
 
-/// The time for which a question waits for the first index run of its working tree. MCP clients often wait
-/// only one minute for a reply.
+/// The time for which a question waits for the first index run of its working tree. The time is short because
+/// MCP clients often wait only one minute for a reply.
 const FIRST_PATIENCE: Duration = Duration::from_secs(45);
 /// The time for which an index call waits for its run.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 pub struct LocalAgent {
     local: Arc<Local>,
-    /// This lock makes the index runs of one process sequential.
+    /// This lock ensures that the process executes only one index run at a time.
     indexing: Arc<tokio::sync::Mutex<()>>,
-    /// The first index run of the working tree of this process, if a question began it and no answer has
-    /// reported its end.
+    /// The first index run of the working tree of this process. Set from the time at which a question begins
+    /// the run until an answer has reported the end of the run.
     first_run: Mutex<Option<FirstRun>>,
     notice: Mutex<Option<Notice>>,
     /// Whether a question may index the working tree of this process.
@@ -46,7 +46,7 @@ impl LocalAgent {
         }
     }
 
-    /// Allows questions to index the working tree of this process, if it is not indexed.
+    /// Allows questions to index the working tree of this process if the tree is not indexed.
     #[must_use]
     pub fn indexing_on_first_use(self) -> Self {
         Self { indexes_on_first_use: true, ..self }
@@ -65,8 +65,8 @@ impl LocalAgent {
         });
     }
 
-    /// Watches the working tree of the working directory. Then a question about a name in a changed file need
-    /// not list the tree. Without a watch, such questions list the tree.
+    /// Watches the working tree of the working directory. With a watch, a question about a name in a changed
+    /// file lists the tree only if it has changed. Without a watch, such a question always lists the tree.
     pub fn watch(&self) {
         let local = Arc::clone(&self.local);
         tokio::spawn(async move {
@@ -152,8 +152,8 @@ impl LocalAgent {
         *lock(&self.notice) = Some(Notice { text, next });
     }
 
-    /// Indexes the working tree of the working directory, if a question may do so and it is not indexed.
-    /// Waits for the run within a limit. The run continues after the limit.
+    /// Indexes the working tree of the working directory if the tree is not indexed and a question may index
+    /// it. Waits for the run for a limited time. After this time, the run continues in the background.
     async fn index_first(&self, watch: Arc<dyn WatchIndexing>) {
         let is_begun = lock(&self.first_run).is_some();
         if !is_begun && !self.begin_first_run().await {
@@ -162,7 +162,7 @@ impl LocalAgent {
         let limit = FIRST_PATIENCE.min(self.local.first_use_timeout());
         let end = {
             let first_run = lock(&self.first_run);
-            // Another question may have reported the end of the run.
+            // In the meantime, another question may have reported the end of the run and removed it.
             let Some(run) = first_run.as_ref() else { return };
             run.add(watch);
             run.end(limit)
@@ -178,7 +178,7 @@ impl LocalAgent {
         }
     }
 
-    /// Begins the first run, unless no question may index the tree. Returns whether a run has begun.
+    /// Begins the first run if a question may index the tree. Returns whether a run has begun.
     async fn begin_first_run(&self) -> bool {
         let Ok(here) = std::env::current_dir() else { return false };
         let tree = match self.local.tree_around(&here).await {
@@ -255,7 +255,7 @@ fn ended(searcher: &Searcher, indexed: Indexed) -> IndexStatus {
     }
 }
 
-/// The call that indexes a working tree without the limits of a question.
+/// The call that indexes a working tree without the limits that apply to questions.
 fn index_call(tree: &UnindexedTree) -> NextCall {
     NextCall {
         tool: "index_repository",
@@ -264,8 +264,8 @@ fn index_call(tree: &UnindexedTree) -> NextCall {
     }
 }
 
-/// The registered repository that a target means: its name, or the last part of its name. A path has priority
-/// over the last part of a name. A source on disk is not found here, because its name may have changed.
+/// The registered repository to which a target refers by its name, its URL or the last part of its name.
+/// `None` for a path that exists, because the name of its repository may have changed.
 fn known<'r>(records: &'r [RepositoryRecord], target: &str) -> Option<&'r RepositoryRecord> {
     if let Some(record) = records.iter().find(|record| record.name.as_str() == target) {
         return Some(record);
@@ -283,7 +283,7 @@ fn known<'r>(records: &'r [RepositoryRecord], target: &str) -> Option<&'r Reposi
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No method leaves the values inconsistent, so they can be used after another thread has panicked.
+    // No method leaves the values inconsistent, so the values can be used after another thread has panicked.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -314,9 +314,10 @@ pub(crate) fn unusable_target(error: SourceError, target: &str) -> QueryError {
     }
 }
 
-/// The directory with the most similar name in the parent of a path, or the directory that contains a file.
+/// If the path is a file, the directory that contains it. Otherwise, the directory with the most similar name
+/// in the parent directory.
 fn similar_directory(path: &Path) -> Option<String> {
-    /// Less similar names are treated as different names.
+    /// Directories whose names are less similar are not suggested.
     const LEAST_PERCENT: u32 = 60;
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if path.is_file() {
@@ -364,7 +365,7 @@ fn failed(error: &anyhow::Error) -> QueryError {
     QueryError::new(code, message)
 }
 
-/// Reports no progress: the caller receives only the answer.
+/// Reports no progress, because the caller receives only the answer.
 struct Quiet;
 
 impl Progress for Quiet {

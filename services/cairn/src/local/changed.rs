@@ -1,5 +1,5 @@
-//! Parses the files of working trees that changed after they were indexed, when a question asks for a name
-//! that the index does not contain.
+//! When a question asks for a name that the index does not contain, parses the files of working trees that
+//! changed after they were indexed.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,12 +20,12 @@ const LIMITS: ChangedLimits = ChangedLimits { max_files: 200, max_bytes: 4 * 102
 /// Maximum time for which a question waits for changed files.
 const LONGEST: Duration = Duration::from_secs(3);
 
-/// The symbols of a content at a path.
+/// The symbols of each parsed file, by its path and its content.
 type Parsed = BTreeMap<(RepoPath, FactsKey), Vec<SymbolEntry>>;
 
-/// The changed files of a repository at the last reading.
+/// The changed files of a repository when its working tree was last read.
 struct Known {
-    /// The manifest to which the files were compared.
+    /// The manifest with which the files were compared.
     manifest: ArtifactRef,
     files: Arc<[ChangedFile]>,
 }
@@ -34,7 +34,7 @@ pub(crate) struct WorkingFiles {
     pub(super) sync: Arc<Sync>,
     pub(super) parser: Arc<dyn FileParser>,
     pub(super) catalogue: Arc<dyn Catalogue>,
-    /// The folder of the index, which contains the caches of sources.
+    /// The index directory, which contains the caches of sources.
     pub(super) directory: PathBuf,
     /// Reports whether a working tree may have changed since it was read.
     pub(super) watch: Arc<TreeWatch>,
@@ -53,7 +53,8 @@ impl WorkingFiles {
         Self { sync, parser, catalogue, directory, watch, known, parsed }
     }
 
-    /// Reads the changed files, unless a watch shows that the tree has not changed.
+    /// Reads the changed files. If a watch shows that the tree has not changed, returns the files of the last
+    /// reading.
     async fn read_if_changed(&self, repository: &RepositoryRecord) -> Result<Arc<[ChangedFile]>, SourceError> {
         let unavailable = |error: cairn_ports::CatalogueError| of(repository, error.to_string());
         let view = self.catalogue.view().await.map_err(unavailable)?;
@@ -105,7 +106,7 @@ fn key(changed: &ChangedSource) -> Option<(RepoPath, FactsKey)> {
 
 fn symbols(repository: RepositoryId, changed: &ChangedSource, facts: &FileFacts) -> Vec<SymbolEntry> {
     let mut symbols = symbol_names(Placement { repository, entry: &changed.entry }, facts);
-    // The chunks of the file are not indexed.
+    // The index contains no chunks of the changed file.
     symbols.iter_mut().for_each(|symbol| symbol.chunk = None);
     symbols
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use cairn_ports::Clock;
 
-/// Reports the wall time of the system, and the monotonic time since the clock was created.
+/// Returns the wall-clock time of the system, and the monotonic time since the clock was created.
 pub struct SystemClock {
     started: Instant,
 }

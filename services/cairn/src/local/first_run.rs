@@ -1,4 +1,4 @@
-//! The first index run of the working tree of an MCP server. Several questions may wait for it.
+//! The first index run of the working tree of an MCP server. Several questions may wait for this run.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::{Hundreds, Indexed, Local, Progress, UnindexedTree, failure_of};
 
-/// How a first run ended, as a sentence for the agent.
+/// The end of a first run, with a sentence for the agent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Ended {
     pub(super) is_indexed: bool,
@@ -24,7 +24,7 @@ pub(super) struct FirstRun {
 }
 
 impl FirstRun {
-    /// Begins the run. It continues when no question waits for it.
+    /// Begins the run. The run continues even if no question waits for it.
     pub(super) fn begin(local: Arc<Local>, indexing: Arc<tokio::sync::Mutex<()>>, tree: UnindexedTree) -> Self {
         let (sender, ended) = watch::channel(None);
         let watchers = Arc::new(Watchers::default());
@@ -32,13 +32,13 @@ impl FirstRun {
         tokio::spawn(async move {
             let _turn = indexing.lock().await;
             let indexed = local.index_first(&tree.request, of_run.as_ref()).await;
-            // The agent that holds the receiver ends with the process.
+            // An error is ignored, because the receiver exists as long as the process.
             let _ = sender.send(Some(ended_as(indexed)));
         });
         Self { ended, watchers }
     }
 
-    /// Reports the progress of the run to another question.
+    /// From now on, also reports the progress of the run to this watcher.
     pub(super) fn add(&self, watch: Arc<dyn WatchIndexing>) {
         self.watchers.add(watch);
     }
@@ -47,7 +47,8 @@ impl FirstRun {
         self.ended.borrow().clone()
     }
 
-    /// A value that waits for the end of the run. None if the run has not ended within the limit.
+    /// A future that waits for the end of the run. It returns `None` if the run has not ended within the
+    /// limit.
     pub(super) fn end(&self, limit: Duration) -> impl Future<Output = Option<Ended>> + use<> {
         let mut ended = self.ended.clone();
         async move {

@@ -1,8 +1,8 @@
 //! Indexes a working tree when the first question about it is asked.
 //!
 //! A question indexes only the working tree that contains the working directory, and only within the limits
-//! in `first_use` of the operator's settings. A tree is indexed only if a generation of it is published: an
-//! earlier run that was stopped is finished by the next question.
+//! in `first_use` of the operator's settings. A tree counts as indexed only if a generation of it is
+//! published. If an earlier run was stopped, the next question finishes it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use cairn_wire::RequestSettings;
 use super::naming::{Named, unused_name};
 use super::{IndexRequest, Indexed, Local, Progress};
 
-/// The tree that contains a directory.
+/// The working tree or registered repository that contains a directory.
 pub enum TreeAround {
     /// The directory is in no working tree and in no registered repository.
     Nowhere,
@@ -26,7 +26,7 @@ pub enum TreeAround {
     Unindexed(Box<UnindexedTree>),
 }
 
-/// A working tree or directory of which no generation is published.
+/// A working tree or directory without a published generation.
 pub struct UnindexedTree {
     pub root: PathBuf,
     pub size: TreeSize,
@@ -37,7 +37,7 @@ pub struct UnindexedTree {
 }
 
 impl UnindexedTree {
-    /// Whether the tree exceeds a limit, so that no question indexes it.
+    /// Whether the tree exceeds a limit. If it does, no question indexes the tree.
     pub fn is_too_large(&self) -> bool {
         !self.size.is_complete
     }
@@ -73,8 +73,9 @@ impl Local {
         Ok(TreeAround::Unindexed(Box::new(UnindexedTree { root, size, request, registered })))
     }
 
-    /// The request that indexes the working tree around a directory for the first time. The index may contain
-    /// another clone of the same remote, or another folder of the same name; it keeps its name.
+    /// The request that indexes the working tree around a directory for the first time. If the index contains
+    /// a different clone of the same remote, or a different folder with the same name, that repository keeps
+    /// its name, and the new repository gets an unused name.
     async fn first_request(&self, directory: &Path) -> anyhow::Result<Option<IndexRequest>> {
         let Some(path) = work_tree_root(directory).and_then(|root| root.to_str().map(str::to_owned)) else {
             return Ok(None);
@@ -87,11 +88,11 @@ impl Local {
         Ok(Some(IndexRequest { source, name, branch: None, settings, rebuild: false, known: known.map(Box::new) }))
     }
 
-    /// Indexes a tree for a question. If another process is reading the tree, waits for it. The caller limits
-    /// the time.
+    /// Indexes a tree for a question. If another process is reading the tree, waits until that process has
+    /// finished. The caller must limit the waiting time.
     pub async fn index_first(&self, request: &IndexRequest, progress: &dyn Progress) -> anyhow::Result<Indexed> {
         loop {
-            // The call itself waits before it returns a conflict.
+            // No pause is needed, because `index` itself waits before it returns a conflict.
             match self.index(request, progress).await {
                 Err(error) if is_conflict(&error) => {}
                 indexed => return indexed,
@@ -119,8 +120,9 @@ impl Local {
         Ok(self.record_of_directory(directory).await?.map(|record| record.name.to_string()))
     }
 
-    /// The registered working tree or directory that contains this directory. A working tree does not contain
-    /// the repositories nested in it. If a path is registered twice, the published repository is returned.
+    /// The registered working tree or directory that contains this directory. Repositories that are nested in
+    /// a working tree do not belong to it. If a path is registered twice, the published repository is
+    /// returned.
     pub(super) async fn record_of_directory(&self, directory: &Path) -> anyhow::Result<Option<RepositoryRecord>> {
         let known = self.runs.repositories(&Scope::all(Tenant::local())).await?;
         let own_tree = work_tree_root(directory);
@@ -148,7 +150,7 @@ fn is_conflict(error: &anyhow::Error) -> bool {
     error.downcast_ref::<StageError>().is_some_and(|error| error.code == FailureCode::Conflict)
 }
 
-/// Why a run did not index the tree; None if the tree is indexed.
+/// The reason why a run did not index the tree. `None` if the tree is indexed.
 pub fn failure_of(indexed: &Indexed) -> Option<String> {
     match indexed.state {
         RunState::Published | RunState::Partial => None,

@@ -1,4 +1,4 @@
-//! Finds and opens the index directory, and manages the files in it that belong to no store.
+//! Finds and opens the index directory, and manages the files in the directory that do not belong to a store.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -39,7 +39,8 @@ fn history(directory: &Path, repository: RepositoryId) -> PathBuf {
     directory.join("history").join(repository.to_string())
 }
 
-/// The cache that was stored in an index directory after the last read of the repository's source.
+/// The cache of a repository's source, which was stored in the index directory after the source was last
+/// read.
 pub(super) fn source_cache(directory: &Path, repository: RepositoryId) -> SourceCache {
     let read = |path: PathBuf| fs::read(path).unwrap_or_default();
     SourceCache { stats: read(stats(directory, repository)), history: read(history(directory, repository)) }
@@ -63,7 +64,7 @@ impl Home {
         Ok(Self { directory: directory.to_owned(), cursor_key: CursorKey(key) })
     }
 
-    /// Writes those parts of the cache that have changed.
+    /// Writes the parts of the cache that have changed.
     pub(super) fn keep_source_cache(
         &self,
         repository: RepositoryId,
@@ -103,14 +104,15 @@ impl Home {
         history(&self.directory, repository)
     }
 
-    /// The name of the repository, if `.cairn.yaml` declared it when the repository was last indexed.
+    /// The name that `.cairn.yaml` declared when the repository was last indexed. `None` if the repository
+    /// did not get its name from there.
     pub(super) fn declared_name(&self, repository: RepositoryId) -> Option<RepositoryName> {
         let name = fs::read_to_string(self.declared(repository)).ok()?;
         (!name.is_empty()).then(|| RepositoryName::new(name))
     }
 
-    /// Stores whether the name of a repository is the one that its `.cairn.yaml` declares. A later change of
-    /// the declaration then changes the name.
+    /// Stores the name of a repository if its `.cairn.yaml` declares this name. If the declaration is changed
+    /// later, the name of the repository then changes too.
     pub(super) fn keep_declared_name(
         &self,
         repository: RepositoryId,
@@ -127,12 +129,12 @@ impl Home {
         self.directory.join("declared").join(repository.to_string())
     }
 
-    /// Removes the caches of all repositories except `live`.
+    /// Removes the caches of all repositories that are not in `live`.
     pub(super) fn keep_source_caches_of(&self, live: &[RepositoryId]) -> anyhow::Result<()> {
         let live: BTreeSet<String> = live.iter().map(ToString::to_string).collect();
         for folder in ["stat", "history", "declared"].map(|folder| self.directory.join(folder)) {
             for path in fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
-                // A file with an extension is temporary: a process is writing it.
+                // A file with an extension is temporary, because a process is still writing it.
                 let is_live = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| live.contains(name));
                 if path.extension().is_none() && !is_live {
                     remove_if_exists(&path)?;
@@ -152,7 +154,7 @@ pub(super) fn remove_if_exists(path: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Writes a file atomically, unless it exists.
+/// Writes a file atomically. Does nothing if the file exists.
 fn write_once(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     if path.exists() {
         return Ok(());
@@ -181,9 +183,9 @@ fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     fs::rename(&temporary, path).with_context(|| format!("writing {}", path.display()))
 }
 
-/// Decides which files on disk may be opened. The rules for path, name and size are the rules that sync
-/// applies to the whole tree. If the settings are invalid, no file may be opened, and sync reports the faults
-/// of the settings.
+/// Decides which files on disk may be opened. For paths, names and sizes, the same rules apply as in the sync
+/// of the whole tree. If the settings are invalid, no file may be opened, and sync reports the faults of the
+/// settings.
 fn reading_plan(operator: &Arc<Operator>, requested: &Requested) -> Arc<ReadingPlan> {
     let (operator, requested) = (Arc::clone(operator), Arc::clone(requested));
     Arc::new(move |files| {

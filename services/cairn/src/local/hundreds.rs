@@ -1,12 +1,12 @@
-//! Counts files in steps of one hundred.
+//! Counts files in steps of one hundred, to report progress.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Progress is reported after each of these numbers of files.
+/// Progress is reported each time this number of files was read.
 const FILES_PER_REPORT: u64 = 100;
 
 /// Reports each multiple of one hundred that a growing number reaches or passes. Each multiple is reported
-/// once.
+/// only once.
 #[derive(Debug, Default)]
 pub struct Hundreds {
     reported: AtomicU64,

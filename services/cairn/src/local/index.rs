@@ -28,7 +28,7 @@ pub struct IndexRequest {
     /// If set, every record is written again. Damaged data is removed first, so readers find no data until
     /// the run ends.
     pub rebuild: bool,
-    /// The registered record. The id, former names and host data in this record must not change.
+    /// The registered record. The request must not change its id, former names and hosting data.
     pub known: Option<Box<RepositoryRecord>>,
 }
 
@@ -58,9 +58,9 @@ impl IndexRequest {
 /// The end of an index run.
 #[derive(Clone, Debug)]
 pub struct Indexed {
-    /// The name after the run. The settings of the source may have changed it.
+    /// The name of the repository after the run. The settings in the source may have changed the name.
     pub name: RepositoryName,
-    /// `None` if nothing had changed.
+    /// `None` if nothing had changed, so that no run was needed.
     pub run: Option<RunId>,
     pub state: RunState,
     pub result: RunResult,
@@ -70,7 +70,7 @@ pub struct Indexed {
 /// Receives the progress of a run.
 pub trait Progress: Send + Sync {
     fn reading(&self, name: &RepositoryName);
-    /// Called repeatedly while a sync reads files, with the number of files so far.
+    /// Called repeatedly while a sync reads files, with the number of files that were read so far.
     fn files_read(&self, name: &RepositoryName, num_files: u64);
     fn parts(&self, run: &RunRecord);
 }
@@ -83,8 +83,8 @@ const PURGE_LEASE_MS: i64 = 60_000;
 const LEASE_POLL: Duration = Duration::from_millis(50);
 
 impl Local {
-    /// Indexes the current state of a source, publishes it and sweeps. If an earlier process left an
-    /// unfinished run, that run is finished first.
+    /// Indexes the current state of a source, publishes this state, and then sweeps. If an earlier process
+    /// left an unfinished run, that run is finished first.
     pub async fn index(&self, request: &IndexRequest, progress: &dyn Progress) -> anyhow::Result<Indexed> {
         // This check comes first, so that a refused call changes nothing.
         check_request(&self.operator, &request.settings)?;
@@ -93,8 +93,8 @@ impl Local {
         let repository = record.id;
         request.settings.clone_into(&mut self.requested.lock().unwrap_or_else(PoisonError::into_inner));
         let is_new = request.rebuild || !self.is_registered(request, &record).await?;
-        // If the record is unchanged, its source is not opened here. The sync checks the settings in the
-        // source, and it need not open an unchanged source.
+        // If the record is unchanged, the source is not opened here, because the sync checks the settings in
+        // the source and does not open a source that has not changed.
         let mut opened = None;
         if is_new {
             progress.reading(&record.name);
@@ -111,7 +111,7 @@ impl Local {
         }
         self.runs.register(record.clone()).await?;
         self.keep_name_on_disk(&record)?;
-        // Each run has its own broker. In a shared broker, unacknowledged jobs of a stopped runner would
+        // Each run has its own broker. In a shared broker, the unacknowledged jobs of a stopped runner would
         // remain in progress forever.
         let broker = self.broker();
         let runner = tokio::spawn(self.runner(&broker).run(self.workers.clone()));
@@ -122,8 +122,8 @@ impl Local {
         Ok(indexed)
     }
 
-    /// Whether this record is already stored. Fails if the request is for a registered repository that was
-    /// removed.
+    /// Whether the record is already stored with the same name, source, branch and settings. Fails if the
+    /// request is for a registered repository that was removed.
     async fn is_registered(&self, request: &IndexRequest, record: &RepositoryRecord) -> anyhow::Result<bool> {
         let known = self.runs.repositories(&Scope::only(record.tenant.clone(), [record.id])).await?;
         let is_removed = request.known.is_some() && known.is_empty();
@@ -190,8 +190,8 @@ impl Local {
         }
     }
 
-    /// Syncs the repository. If another process holds the lease, waits until the lease of a dead process
-    /// would have ended.
+    /// Syncs the repository. If another process holds the lease, waits for at most twice the duration of a
+    /// lease, because the lease of a dead process ends in this time.
     async fn sync(&self, request: SyncRequest, opened: &mut Option<OpenedSource>) -> anyhow::Result<Synced> {
         let give_up = self.clock.monotonic() + Duration::from_millis(2 * super::LEASE_MS as u64);
         loop {
@@ -226,8 +226,8 @@ impl Local {
     /// Publishes the ready parts of the run and waits until it has ended.
     async fn drive(&self, broker: &LocalBroker, run: RunId, progress: &dyn Progress) -> anyhow::Result<Indexed> {
         loop {
-            // The jobs are sent again, because an answer of the ledger may be lost between the end of one
-            // part and the start of the next part.
+            // If the broker is idle, the jobs are sent again. Jobs may be missing, because a reply of the
+            // ledger may be lost between the end of one part and the start of the next part.
             if is_idle(broker).await? {
                 reconcile(broker, self.runs.as_ref(), Some(run.repository), Lane::Bulk).await?;
             }
@@ -262,7 +262,8 @@ impl Local {
     }
 
     /// Removes data that no reader sees, and executes one step of the stores' maintenance. Clones and cached
-    /// vectors are checked only once per grace period, because the cost does not depend on the change.
+    /// vectors are checked only once per grace period, because the cost of the check does not depend on the
+    /// size of a change.
     async fn sweep(&self) -> anyhow::Result<()> {
         let views = self.readers.views(&self.runs).await?;
         self.sweep.unseen_by(&views).await?;
@@ -281,8 +282,8 @@ impl Local {
         Ok(())
     }
 
-    /// Continues the maintenance of the stores, if a sweep of this process did not finish it. A failure is
-    /// logged, and the next call tries again.
+    /// Continues the maintenance of the stores if a sweep of this process did not finish the maintenance. A
+    /// failure is logged, and the next call tries again.
     pub async fn go_on(&self) {
         if let Err(error) = self.sweep.go_on().await {
             tracing::warn!(code = %error.code, "the maintenance of the stores failed: {}", error.chain());
@@ -297,8 +298,8 @@ impl Local {
         }
     }
 
-    /// Sweeps the cached vectors if there are many more than chunks. This reads the facts of all files, so it
-    /// is not done after every change.
+    /// Sweeps the cached vectors if their number is much larger than the number of chunks. The sweep reads
+    /// the facts of all files, so it is not executed after every change.
     async fn sweep_vectors(&self) -> anyhow::Result<()> {
         let (view, all) = (self.runs.view().await?, self.runs.all_repositories().await?);
         let num_chunks: u64 = self.runs.published_of(&view, &all).await?.iter().map(|of| of.result.chunks).sum();
@@ -308,9 +309,10 @@ impl Local {
         Ok(())
     }
 
-    /// Hides a repository at once, then removes all its data. A later sweep removes the record of the
-    /// repository, when every handler of its runs must have ended. That sweep also removes data that another
-    /// process is using now. If one step fails, the other steps still run, and the first error is returned.
+    /// Hides a repository at once, then removes all its data. The record of the repository is removed by a
+    /// later sweep, at a time at which every handler of its runs has ended. That sweep also removes data that
+    /// other processes are using now. If one step fails, the other steps still run, and the first error is
+    /// returned.
     pub async fn remove(&self, record: &RepositoryRecord) -> anyhow::Result<()> {
         self.runs.delete(record.id, self.clock.now_ms()).await?;
         let swept = self.sweep_generations().await;
@@ -327,8 +329,8 @@ impl Local {
         Ok(())
     }
 
-    /// Deletes the artifacts of a removed repository. A process that indexes the repository again at the same
-    /// time either holds the lease already or waits for the lease of this function.
+    /// Deletes the artifacts of a removed repository. If another process indexes the repository again at the
+    /// same time, it either already holds the lease or waits until this function releases the lease.
     async fn purge(&self, repository: RepositoryId) -> anyhow::Result<()> {
         let lease = match self.runs.lease(repository, self.clock.now_ms(), PURGE_LEASE_MS).await {
             Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => return Ok(()),
@@ -341,7 +343,8 @@ impl Local {
             Ok(())
         };
         let purged = purged.await;
-        // This call ends the lease. An error is ignored, because the lease also expires without this call.
+        // This call releases the lease. An error is ignored, because the lease also expires without this
+        // call.
         let _given_back = self.runs.renew(lease, self.clock.now_ms(), 0, SyncProgress::default()).await;
         purged
     }
@@ -349,7 +352,7 @@ impl Local {
     async fn forget_clone(&self, record: &RepositoryRecord) -> anyhow::Result<()> {
         let Source::Url { url } = &record.source else { return Ok(()) };
         let Some(clone) = self.sources.unused(url)? else { return Ok(()) };
-        // A process that registers the URL after this check waits for the lock of the clone.
+        // If a process registers the URL after this check, the process waits for the lock of the clone.
         if !self.runs.urls().await?.contains(url) {
             clone.remove().with_context(|| format!("removing the clone of {}", record.name))?;
         }
@@ -378,8 +381,8 @@ async fn is_idle(broker: &LocalBroker) -> anyhow::Result<bool> {
 
 /// Operations for commands other than `cairn index`.
 impl Local {
-    /// The request that repeats the last index call of a repository. If the settings of a source on disk
-    /// declare another name than before, the request changes the name.
+    /// The request that repeats the last index call of a repository. If the settings of a source on disk now
+    /// declare a different name, the request changes the name.
     pub fn request_of(&self, record: &RepositoryRecord, known: &[RepositoryRecord]) -> anyhow::Result<IndexRequest> {
         let settings = RequestSettings::from_json(&record.settings).map_err(anyhow::Error::msg)?;
         let name = match is_on_disk(&record.source) {
@@ -410,7 +413,7 @@ impl Local {
         }
         let roots = [(record.id, std::path::PathBuf::from(record.source.location()))];
         let (watch, directory) = (Arc::clone(&self.watch), self.home.directory.clone());
-        // A watch of a large tree registers each of its folders, which takes a long time.
+        // To watch a tree, each of its folders is registered, which takes a long time for a large tree.
         Ok(tokio::task::spawn_blocking(move || watch.start(&roots, &directory)).await??)
     }
 
@@ -435,7 +438,7 @@ mod tests {
         fn parts(&self, _: &RunRecord) {}
     }
 
-    /// `cairn watch` reads the record first and indexes it later.
+    /// `cairn watch` reads the record before it indexes the repository, so the record may be outdated.
     #[tokio::test]
     async fn repository_that_was_removed_meanwhile_is_not_registered_again() {
         let (directory, files) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));

@@ -55,12 +55,12 @@ pub(crate) use tree_watch::{is_change, is_own};
 /// The subcommand with which this program starts itself as a child process that parses files.
 pub const PARSE_WORKER: &str = "parse-worker";
 
-/// Duration of a lease. After a process was killed, the next process waits at most for this time.
+/// Duration of a lease. After a process was killed, the next process waits at most this long.
 pub(crate) const LEASE_MS: i64 = 2_000;
 
-/// Maximum time that the handler of a part may write after its last check that the run is active.
+/// Maximum time for which the handler of a part may write after it last checked that the run is active.
 const PART_DEADLINE: Duration = Duration::from_secs(600);
-/// Time limit of a part. This limit is long, because only the process of the part waits for the part.
+/// Time limit of a part. The limit can be long, because only the process that executes the part waits for it.
 const LONGEST_PART: Duration = Duration::from_hours(6);
 
 /// Interval at which a long-running process continues the maintenance of the stores.
@@ -203,7 +203,8 @@ fn num_workers(operator: &Operator) -> usize {
     }
 }
 
-/// Tests without concurrent readers need no grace period.
+/// The grace period of the sweep. Tests without concurrent readers may shorten it, because they need no grace
+/// period.
 fn sweep_grace_ms() -> i64 {
     cairn_faults::sweep_grace_ms().unwrap_or(cairn_stages::GRACE_MS)
 }

@@ -1,5 +1,5 @@
-//! Chooses the name of a repository in local mode: the name in the call, else the name in `.cairn.yaml`, else
-//! the name of the remote or folder.
+//! Chooses the name of a repository in local mode: the name in the call, otherwise the name in `.cairn.yaml`,
+//! otherwise the name of the remote or folder.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use cairn_search::{FieldFault, QueryError, QueryErrorCode};
 
 use super::Local;
 
-/// A larger settings file is invalid.
+/// A settings file that is larger than this size is invalid.
 const MAX_SETTINGS_BYTES: u64 = 256 * 1024;
 
 /// A name, and the registered record that gets this name and keeps its id.
@@ -22,9 +22,9 @@ pub struct Named {
 }
 
 impl Local {
-    /// The name of a source that a call gives without a registered name, and the record that gets this name.
-    /// Without a name in the call, a registered working tree or directory keeps its record. A repository
-    /// cannot take the name of another one: then the name in its `.cairn.yaml` is not used.
+    /// The name for a source that a call identifies by its path or URL, and the record that gets this name.
+    /// If the call contains no name, a registered working tree or directory keeps its record. If the name in
+    /// `.cairn.yaml` belongs to another repository, it is not used.
     pub(crate) fn named(
         &self,
         source: &Source,
@@ -38,8 +38,8 @@ impl Local {
         Ok(decide(source, repository_name(source), declared_on_disk(source), known, &earlier))
     }
 
-    /// The name of a registered repository whose settings declare `declared`. A name that a call gave or that
-    /// the list of an organisation contains stays.
+    /// The name of a registered repository whose settings declare `declared`. If the present name comes from
+    /// a call or from the list of an organisation, it is kept.
     pub(super) fn name_after(
         &self,
         record: &RepositoryRecord,
@@ -50,8 +50,8 @@ impl Local {
         name_after(record, &repository_name(&record.source), declared, earlier.as_ref(), known)
     }
 
-    /// The record with the name that the settings of its source declare. A source on disk got its name before
-    /// its run, so this function changes only records of bare repositories and remotes.
+    /// The record with the name that the settings of its source declare. The name of a source on disk is
+    /// chosen before the run, so this function changes only records of bare repositories and remotes.
     pub(super) async fn with_declared_name(
         &self,
         record: RepositoryRecord,
@@ -74,7 +74,7 @@ impl Local {
         Ok(renamed)
     }
 
-    /// Stores whether the name of a source on disk is the one that its settings declare.
+    /// Stores the name of a source on disk if its settings declare this name.
     pub(super) fn keep_name_on_disk(&self, record: &RepositoryRecord) -> anyhow::Result<()> {
         if !is_on_disk(&record.source) {
             return Ok(());
@@ -84,8 +84,8 @@ impl Local {
     }
 }
 
-/// The record of a name that a call gives. The id of a renamed repository comes from its first name, so no
-/// other repository can have this name.
+/// The record for a name in a call. The id of a renamed repository is derived from its original name, so no
+/// other repository can have this name. Returns an error if a different repository originally had the name.
 fn given_name(name: RepositoryName, source: &Source, known: &[RepositoryRecord]) -> anyhow::Result<Named> {
     let id = RepositoryId::derive(&Tenant::local(), &name);
     match known.iter().find(|record| record.id == id && record.name != name) {
@@ -117,7 +117,7 @@ fn decide(
         let name = name_after(record, &usual, declared.as_ref(), earlier(record).as_ref(), known);
         return Named { name, known: Some((*record).clone()) };
     }
-    // A record with a branch may be one of several revisions of the same source.
+    // If a record has a branch, the same source may be registered several times, with different revisions.
     if let [only] = own.as_slice()
         && (is_on_disk(source) || only.branch.is_none())
     {
@@ -159,7 +159,7 @@ fn warn_taken(name: &RepositoryName) {
     tracing::warn!(name, "the name belongs to another repository and is not used");
 }
 
-/// Whether no other repository has the name, or had it when it was registered.
+/// Whether no other repository has the name now, or had it when the repository was registered.
 fn is_free(name: &RepositoryName, own: Option<RepositoryId>, known: &[RepositoryRecord]) -> bool {
     let id = RepositoryId::derive(&Tenant::local(), name);
     known.iter().all(|record| Some(record.id) == own || (record.name != *name && record.id != id))
@@ -169,8 +169,9 @@ pub(super) fn is_on_disk(source: &Source) -> bool {
     matches!(source, Source::WorkTree { .. } | Source::Directory { .. })
 }
 
-/// The usual name of a new repository. If a record has this name, but its files no longer exist, the source
-/// was moved, and the record gets the new path. If the files exist, the new repository gets another name.
+/// The usual name of a new repository. If a record has this name, but the files of its source no longer
+/// exist, the source was moved, and the record gets the new path. If the files exist, the new repository gets
+/// a different name.
 fn usual_name(usual: RepositoryName, source: &Source, known: &[RepositoryRecord]) -> RepositoryName {
     let id = RepositoryId::derive(&Tenant::local(), &usual);
     let exists = |other: &Source| is_on_disk(other) && Path::new(other.location()).exists();
@@ -181,8 +182,8 @@ fn usual_name(usual: RepositoryName, source: &Source, known: &[RepositoryRecord]
     if is_taken { unused_name(usual, source, known) } else { usual }
 }
 
-/// The name, or a similar name if another repository has it: the name with the folder of the source, and then
-/// with a number.
+/// The name. If another repository has the name, the folder of the source is appended, and if that name is
+/// also used, a number.
 pub(super) fn unused_name(name: RepositoryName, source: &Source, known: &[RepositoryRecord]) -> RepositoryName {
     if is_free(&name, None, known) {
         return name;
@@ -197,20 +198,21 @@ pub(super) fn unused_name(name: RepositoryName, source: &Source, known: &[Reposi
     numbered.into_iter().find(|name| is_free(name, None, known)).unwrap_or(name)
 }
 
-/// The characters of a folder that names of repositories may contain.
+/// The characters of a folder's name that the name of a repository may contain.
 fn in_name(folder: &str) -> String {
     folder.chars().filter(|character| character.is_alphanumeric() || "._-".contains(*character)).collect()
 }
 
 /// The name in the `.cairn.yaml` of a directory on disk. An unreadable file is treated as a file without a
-/// name. The sync reports such a file.
+/// name. The sync reports an unreadable file.
 pub(super) fn declared_on_disk(source: &Source) -> Option<RepositoryName> {
     let (Source::WorkTree { path } | Source::Directory { path }) = source else { return None };
     let bytes = read_beneath(path, SETTINGS_FILE, MAX_SETTINGS_BYTES).ok()?;
     settings_name(&String::from_utf8(bytes).ok()?)
 }
 
-/// The name in the text of a `.cairn.yaml`. Invalid settings have none; the sync reports them.
+/// The name in the text of a `.cairn.yaml`. `None` if the settings declare no name, or if they are invalid;
+/// the sync reports invalid settings.
 pub(super) fn settings_name(text: &str) -> Option<RepositoryName> {
     RepositorySettings::parse(text).ok()?.name.map(RepositoryName::new)
 }
@@ -262,7 +264,7 @@ mod tests {
         };
         check(Some("store"), "store");
         check(None, "a");
-        // The name was given in a call, so the file does not change it.
+        // The name was given in a call, so the name in the file is not used.
         assert_eq!(decided(Some("store"), None, known), ("shop".to_owned(), Some("shop".to_owned())));
         assert_eq!(decided(None, None, known), ("shop".to_owned(), Some("shop".to_owned())));
         let taken = [own.clone(), record("store", "/b")];

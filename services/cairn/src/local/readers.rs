@@ -1,18 +1,18 @@
-//! Records which views the readers of an index directory use, so that a sweep need not wait for a grace
-//! period.
+//! Records which views the readers of an index directory use, so that a sweep can remove all other records
+//! without waiting for a grace period.
 //!
-//! A reader takes the newest view, or the view of a cursor. In both cases it writes the file
-//! `readers/<sequence number>`, whose modification time is the time of the last use. A view is in use for
-//! `USED_FOR` after this time, which is longer than the lifetime of a cursor. A sweep keeps the records that
-//! these views or the newest view see.
+//! A reader takes the newest view, or the view of a cursor. In both cases, the reader writes the file
+//! `readers/<sequence number>`, whose modification time is the time of the last use of the view. A view
+//! counts as in use for `USED_FOR` after this time. `USED_FOR` is longer than the lifetime of a cursor. A
+//! sweep keeps the records that are visible in the newest view or in a view in use.
 //!
 //! A reader holds a shared lock from the moment it reads the view until it has written the file. A sweep
-//! reads the files and the newest view under the exclusive lock. So it finds the file of every older view in
-//! use, and every later reader takes a view that is at least as new as the newest view of the sweep. The
-//! system releases the lock if the process ends.
+//! reads the files and the newest view under the exclusive lock. Therefore the sweep finds the file of every
+//! older view in use, and every later reader takes a view that is at least as new as the newest view of the
+//! sweep. The system releases the lock if the process ends.
 //!
 //! If the file cannot be written, for example because the disk is full, the question is still answered, but a
-//! sweep may remove the records of its view at the same time.
+//! sweep may remove records of its view while it is answered.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -26,10 +26,11 @@ use cairn_domain::{GenerationId, PublishedSeq, RepositoryId, Scope, Tenant, View
 use cairn_metastore::Metastore;
 use cairn_ports::{Catalogue, CatalogueError, MaySee, PublishedGeneration, RepositoryRecord};
 
-/// A cursor is valid for ten minutes. The remaining minute is much longer than a question takes.
+/// The time for which a view counts as in use. A cursor is valid for ten minutes. The additional minute is
+/// much longer than the time that a question takes.
 const USED_FOR: Duration = Duration::from_secs(11 * 60);
 const LOCK_FILE: &str = "lock";
-/// Interval at which the lock is tried. A sweep holds the lock for only a few milliseconds.
+/// Interval between two attempts to take the lock. A sweep holds the lock for only a few milliseconds.
 const LOCK_POLL: Duration = Duration::from_millis(1);
 
 /// The files of the readers of one index directory.
@@ -40,7 +41,8 @@ pub struct Readers {
 }
 
 impl Readers {
-    /// `grace_ms` is the grace period. Only tests shorten it below the lifetime of a cursor.
+    /// `grace_ms` is the grace period of the sweep. Only in tests is it shorter than the lifetime of a
+    /// cursor.
     pub fn new(home: &Path, grace_ms: i64) -> Self {
         let grace = Duration::from_millis(grace_ms.max(0).unsigned_abs());
         Self { directory: home.join("readers"), used_for: USED_FOR.min(grace) }
@@ -58,8 +60,8 @@ impl Readers {
         }
     }
 
-    /// Takes the shared lock. The wait does not block the thread, because the sweep that holds the lock may
-    /// need the thread to release it.
+    /// Takes the shared lock. The function does not block the thread while it waits, because the sweep that
+    /// holds the lock may need this thread to release the lock.
     async fn shared(&self) -> io::Result<File> {
         let file = self.lock_file()?;
         loop {
@@ -71,7 +73,7 @@ impl Readers {
         }
     }
 
-    /// Takes the exclusive lock on a thread that may block.
+    /// Takes the exclusive lock, on a separate thread that may block.
     async fn exclusive(&self) -> io::Result<File> {
         let file = self.lock_file()?;
         tokio::task::spawn_blocking(move || file.lock().map(|()| file)).await.map_err(io::Error::other)?
@@ -90,7 +92,7 @@ impl Readers {
         let newest = catalogue.view().await?;
         let mut views = Vec::new();
         for seq in self.used().with_context(context)? {
-            // Without a view, a cursor of this sequence number has expired.
+            // If no view exists for this sequence number, all cursors with this number have expired.
             views.extend(catalogue.view_at(seq).await?.filter(|view| view.seq != newest.seq));
         }
         views.push(newest);
@@ -104,7 +106,8 @@ impl Readers {
             let entry = entry?;
             let Some(seq) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
             let age = entry.metadata()?.modified()?.elapsed();
-            // If the time is in the future, the clock was changed, so the view may be in use.
+            // If the time is in the future, the clock was changed. The file is kept, because the view may be
+            // in use.
             if age.is_ok_and(|age| age >= self.used_for) {
                 fs::remove_file(entry.path())?;
             } else {
@@ -115,7 +118,7 @@ impl Readers {
     }
 }
 
-/// The catalogue of the readers. It records the views that it returns.
+/// The catalogue that readers use. It records that the views that it returns are in use.
 pub struct ReadersCatalogue {
     pub catalogue: Arc<Metastore>,
     pub readers: Readers,

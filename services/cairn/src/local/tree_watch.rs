@@ -1,4 +1,5 @@
-//! Watches working trees, so that a question can find out without a listing that a tree has not changed.
+//! Watches working trees, so that a question can find out that a tree has not changed without listing the
+//! tree.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,8 +12,8 @@ use notify::event::{AccessKind, AccessMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::watch;
 
-/// Maximum time for which a question waits for earlier events. If the events arrive later, the tree is
-/// listed.
+/// Maximum time for which a question waits until all earlier events have arrived. If events arrive later, the
+/// tree is listed.
 const LONGEST_DELIVERY: Duration = Duration::from_millis(200);
 
 /// The state of the watched trees.
@@ -20,7 +21,7 @@ const LONGEST_DELIVERY: Duration = Duration::from_millis(200);
 struct State {
     /// The number of changes in each watched tree.
     num_changes: BTreeMap<RepositoryId, u64>,
-    /// The number of changes at the last reading of each tree.
+    /// The number of changes in each tree at the time at which the tree was last read.
     read_at: BTreeMap<RepositoryId, u64>,
 }
 
@@ -32,9 +33,9 @@ pub(crate) struct TreeWatch {
 }
 
 struct Started {
-    /// Dropping the watcher would end the watch.
+    /// The watcher is stored because dropping it would end the watch.
     _watcher: RecommendedWatcher,
-    /// A file in the index directory. An event for it shows that all earlier events were delivered.
+    /// A file in the index directory. An event for this file shows that all earlier events were delivered.
     beacon: PathBuf,
     num_beacons: u64,
     seen: watch::Receiver<u64>,
@@ -43,7 +44,7 @@ struct Started {
 /// The state of a tree before it is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Mark {
-    /// Whether no change was reported since the last reading.
+    /// Whether no change was reported since the tree was last read.
     pub(crate) is_unchanged: bool,
     num_changes: Option<u64>,
 }
@@ -60,7 +61,7 @@ impl TreeWatch {
         let (state, of_roots, of_beacon) = (Arc::clone(&self.state), roots.to_vec(), beacon.clone());
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             let Ok(event) = event else {
-                // An event may be lost, so every tree may have changed.
+                // After an error, events may have been lost, so every tree may have changed.
                 return lock(&state).num_changes.values_mut().for_each(|number| *number += 1);
             };
             for path in event.paths.iter().filter(|_| is_change(event.kind)) {
@@ -98,14 +99,15 @@ impl TreeWatch {
         Mark { is_unchanged, num_changes }
     }
 
-    /// Records that the tree was read after `mark`.
+    /// Records that the tree was read after `mark` was created.
     pub(crate) fn mark_read(&self, repository: RepositoryId, mark: Mark) {
         if let Some(number) = mark.num_changes {
             lock(&self.state).read_at.insert(repository, number);
         }
     }
 
-    /// Writes the beacon and waits for its event. The events of one watcher arrive in order.
+    /// Writes the beacon and waits for the event of this write. The events of one watcher arrive in order, so
+    /// all earlier events have then arrived.
     async fn events_are_delivered(&self) -> bool {
         let (wanted, mut seen) = {
             let mut started = lock(&self.started);
@@ -134,13 +136,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether an event is a change. Reading a file is also an event, and indexing reads all files.
+/// Whether an event is a change. A read of a file is also an event, but not a change, and indexing reads all
+/// files.
 pub(crate) fn is_change(kind: EventKind) -> bool {
     !kind.is_access() || kind == EventKind::Access(AccessKind::Close(AccessMode::Write))
 }
 
-/// Whether Cairn itself writes the file, or the file is internal to git. Files that a commit or a checkout
-/// changes (`HEAD`, `refs`) are not internal.
+/// Whether Cairn itself writes the file, or the file is internal to git. Changes of such files are not
+/// counted. Files that a commit or a checkout changes (`HEAD`, `refs`) are not internal.
 pub(crate) fn is_own(path: &Path, home: &Path) -> bool {
     if path.starts_with(home) {
         return true;

@@ -7,8 +7,8 @@ use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Subcommand, Debug)]
 pub enum TopologyCommand {
-    /// Create missing queues, exchanges, policies, constraints, collections and the bucket. This command can
-    /// be run safely at any time.
+    /// Create missing queues, exchanges, policies, constraints, collections and the bucket. It is safe to run
+    /// this command at any time.
     Apply,
     /// Report missing objects. This command changes nothing.
     Check,
@@ -28,7 +28,7 @@ pub enum DeadLettersCommand {
     /// Publish the job of a dead letter again. If the job is no longer needed, request a sync of its
     /// repository instead.
     Replay(ChosenLetters),
-    /// Delete a dead letter permanently. The files of its job are treated as failed until the next run.
+    /// Delete a dead letter permanently. The files of the job are treated as failed until the next run.
     Drop(ChosenLetters),
 }
 
@@ -53,7 +53,7 @@ pub struct LetterFilter {
     /// Only letters of this stage, for example `embed`.
     #[arg(long)]
     pub stage: Option<String>,
-    /// Only letters of this repository, named by its name or by the last part of its name.
+    /// Only letters of the repository with this name. The last part of the name is sufficient.
     #[arg(long = "repo", value_name = "NAME")]
     pub repository: Option<String>,
 }
@@ -95,7 +95,7 @@ impl From<LaneArgument> for Lane {
 pub enum KeysCommand {
     /// Create a key for the tenant and show it once.
     Create(NewKeyArguments),
-    /// List keys by their ids. Without a tenant, list the keys of all tenants.
+    /// List keys with their ids. Without a tenant, list the keys of all tenants.
     List,
     /// Revoke a key. The revocation takes effect within seconds.
     Revoke {

@@ -1,7 +1,8 @@
 //! `cairn dead-letters`: lists abandoned jobs, and executes the decisions of the operator on them.
 //!
-//! A letter is removed from its queue only after its replacement exists. If the process dies between these
-//! two steps, no job is lost. A job may be published twice, which every stage tolerates.
+//! A letter is removed from its queue only after its job was published again or a sync was requested. If the
+//! process dies between these two steps, no job is lost. A job may be published twice, which every stage
+//! tolerates.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -30,8 +31,8 @@ const TAKEN_AT_ONCE: usize = 100;
 pub(crate) struct Letters<'a> {
     pub kept: &'a dyn DeadLetters,
     pub broker: &'a dyn Broker,
-    /// `None` if the command does not need the ledger, or if it needs only names and the names are not
-    /// available.
+    /// `None` if the command does not need the ledger, or if it needs only names of repositories and the
+    /// names are not available.
     pub ledger: Option<Decider<'a>>,
     /// If set, only letters of this tenant.
     pub tenant: Option<&'a Tenant>,
@@ -43,7 +44,7 @@ pub(crate) struct Decider<'a> {
     pub clock: &'a dyn Clock,
 }
 
-/// How a command uses catalogue and ledger.
+/// The data that a command needs from the catalogue and the ledger.
 pub(crate) enum Need {
     Nothing,
     /// The command shows names of repositories if the catalogue is available.
@@ -103,8 +104,8 @@ async fn show(letters: &Letters<'_>, id: &str, json: bool) -> CommandReply {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The letters that match a filter, oldest first. If at least `wanted` letters match, at least `wanted`
-/// letters are returned.
+/// The letters that match a filter, oldest first. If `wanted` or more letters match, the result may be
+/// incomplete, but contains at least `wanted` letters.
 async fn filtered(letters: &Letters<'_>, filter: &LetterFilter, wanted: usize) -> anyhow::Result<Vec<DeadLetter>> {
     let LetterFilter { code, stage, repository } = filter;
     let is_open = code.is_none() && stage.is_none() && repository.is_none() && letters.tenant.is_none();
@@ -147,8 +148,8 @@ fn parse_stage(word: &str) -> Result<StageName, QueryError> {
     found.copied().ok_or_else(|| wrong(format!("`{word}` is not a stage; stages are {}", names())))
 }
 
-/// Executes the decision for each chosen letter. An error for one letter does not stop the decisions for the
-/// other letters.
+/// Executes the decision for each chosen letter. If the decision fails for one letter, it is still executed
+/// for the other letters.
 async fn decide<'a>(
     letters: &'a Letters<'a>,
     chosen: &ChosenLetters,
@@ -159,7 +160,7 @@ async fn decide<'a>(
     let mut wanted = Vec::new();
     for id in &chosen.ids {
         let id = parse_id(id)?;
-        // A job may have been abandoned more than once.
+        // Several letters may have the same id, because a job may have been abandoned more than once.
         let before = wanted.len();
         wanted.extend(found.iter().filter(|letter| letter.id == id));
         anyhow::ensure!(wanted.len() > before, unknown(id));
@@ -236,7 +237,7 @@ async fn is_needed(runs: &Metastore, job: &Job) -> anyhow::Result<bool> {
         Job::Sync(job) => Ok(runs.asked(job.repository, job.request).await?.is_some()),
         Job::Part(job) => match runs.part_status(job.run, job.part).await {
             Ok(status) => Ok(!status.state.is_finished() && !status.is_ended),
-            // The sweep has removed the run.
+            // The run does not exist any more, because the sweep has removed it.
             Err(error) if error.kind == ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error.into()),
         },

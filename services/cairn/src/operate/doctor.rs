@@ -17,20 +17,20 @@ use crate::commands::doctor::{Check, report};
 use crate::exit::CommandReply;
 use crate::verify::verify;
 
-/// Maximum number of dead letters that are counted.
+/// Dead letters are counted only up to this number.
 const LETTERS_COUNTED: usize = 1_000;
 /// Maximum number of names that a fault lists.
 const NAMED: usize = 3;
 
 /// Checks whether each dependency answers, its version, and whether it is prepared. Also checks whether jobs
-/// make progress. Verifies the stored data of the given repository only, because a check of all repositories
+/// make progress. Verifies only the stored data of the given repository, because a check of all repositories
 /// of a cluster would take hours.
 pub(super) async fn doctor(installation: &Installation, named: Option<&str>, json: bool) -> CommandReply {
     let (mut findings, model) = tokio::join!(survey::of_servers(installation), survey::of_model(installation));
     findings.push(model);
     let mut checks: Vec<Check> = findings.iter().map(check).collect();
-    // If a server does not answer, this fault is already reported. The other checks would report the same
-    // fault again.
+    // If a dependency has a fault, the other checks are skipped, because they would report the same fault
+    // again.
     if checks.iter().all(|check| check.fault.is_none()) {
         checks.extend(work(installation).await?);
         if let Some(name) = named {
@@ -40,7 +40,8 @@ pub(super) async fn doctor(installation: &Installation, named: Option<&str>, jso
     Ok(report(&checks, json))
 }
 
-/// Checks all tenants for runs without progress, dead letters, and repositories with another model.
+/// Checks all tenants for runs without progress, dead letters, and repositories that were indexed with a
+/// different model.
 async fn work(installation: &Installation) -> anyhow::Result<[Check; 4]> {
     let (runs, clock) = installation.ledger().await?;
     let now_ms = clock.now_ms();
@@ -81,12 +82,12 @@ async fn work(installation: &Installation) -> anyhow::Result<[Check; 4]> {
         format!("{at_least}{letters} jobs failed permanently; `cairn dead-letters list` shows them and the reasons")
     });
     let check = |what: &str, fault| Check { what: what.to_owned(), fault };
-    // Waiting for a retry is not a fault, because the waiting ends without action of the operator.
+    // A wait for a retry is not a fault, because it ends without an action of the operator.
     let retries = some_of(waiting.into_iter()).map_or_else(|| "retries".to_owned(), |some| format!("retries ({some})"));
     Ok([check("runs", still), check(&retries, None), check("embedding models", other), check("dead letters", letters)])
 }
 
-/// Describes the sync of a repository, if it waits for its next attempt.
+/// Describes the sync of a repository if the sync waits for its next attempt.
 fn waiting_sync(record: &RepositoryRecord, now_ms: i64) -> Option<String> {
     let until_ms = record.next_attempt_at_ms.filter(|until_ms| *until_ms > now_ms)?;
     let failure = record.last_sync.as_ref().and_then(|last| last.failure.as_ref());
@@ -99,7 +100,7 @@ fn retry(repository: &str, work: &str, until_ms: i64, code: &str) -> String {
     format!("{work} of {repository} failed ({code}), next attempt at {}", rfc3339(until_ms))
 }
 
-/// Some of the names, and the number of the other names. `None` if the list is empty.
+/// The first names, and the number of the other names. `None` if the list is empty.
 fn some_of(names: impl Iterator<Item = String>) -> Option<String> {
     let names: Vec<String> = names.collect();
     let num_more = names.len().saturating_sub(NAMED);

@@ -36,7 +36,7 @@ pub(super) async fn enqueue(installation: &Installation, arguments: EnqueueArgum
         let asked = asking.ask(listed).await;
         match asked {
             Ok(status) => show(status, json),
-            // An error for one repository does not stop the requests for the other repositories.
+            // If the request for one repository fails, the other repositories are still requested.
             Err(error) if several => {
                 index::show_error(&place, &error, json);
                 worst = ExitCode::from(RUN_INCOMPLETE);

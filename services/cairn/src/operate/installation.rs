@@ -24,8 +24,8 @@ use cairn_texts::TextIndex;
 use cairn_wiring::{ClusterConfig, DEFAULT_PROCESSES};
 use tokio::time::{Instant, sleep};
 
-/// The key that seals cursors and derives run ids if the key of the query service cannot be read. This key
-/// need not be secret, because the operator may read the contents of cursors and run ids.
+/// The key that encrypts cursors and derives run ids if the key of the query service cannot be read. This key
+/// need not be secret, because the operator may see the data that cursors and run ids hide.
 const NO_SECRET: CursorKey = CursorKey([0; 32]);
 const UNREACHABLE: &str = "cannot query Neo4j, which stores catalogue and ledger: start it, or correct [neo4j]";
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(20);
@@ -33,7 +33,7 @@ const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(20);
 pub(super) struct Installation {
     pub config: ClusterConfig,
     pub operator: Operator,
-    /// The tenant to whose repositories a command applies.
+    /// The tenant whose repositories a command uses.
     pub tenant: Tenant,
 }
 
@@ -60,14 +60,14 @@ impl Installation {
         Ok(S3BlobStore::open(section(self.config.s3.as_ref(), "s3")?)?)
     }
 
-    /// The stores of the chunks and cached vectors of the model in the settings.
+    /// The stores of the chunks and the cached vectors, for the model in the settings.
     pub fn vectors(&self) -> anyhow::Result<(QdrantStore, QdrantVectorCache)> {
         let (config, model) = (section(self.config.qdrant.as_ref(), "qdrant")?, self.config.embedding.model_id()?);
         let cache = QdrantVectorCache::new(config.clone(), model.clone())?;
         Ok((QdrantStore::new(config.clone(), model)?, cache))
     }
 
-    /// Catalogue and ledger, and the clock that all services share.
+    /// The catalogue and the ledger, and the clock that all services share.
     pub async fn ledger(&self) -> anyhow::Result<(Arc<Metastore>, Arc<dyn Clock>)> {
         let neo4j = self.neo4j()?;
         let clock = Neo4jClock::start(neo4j.clone()).await.context(UNREACHABLE)?;
@@ -104,8 +104,8 @@ impl Installation {
         key.unwrap_or(NO_SECRET)
     }
 
-    /// The embedder of this command. The embedder gets the same share of the provider's quota as one replica
-    /// of the query service.
+    /// The embedder of this command. The embedder may use the same share of the provider's quota as one
+    /// replica of the query service.
     pub fn embedder(&self) -> anyhow::Result<Arc<dyn Embedder>> {
         let processes = self.config.query.as_ref().map_or(DEFAULT_PROCESSES, |query| query.processes);
         cairn_wiring::embedder(&self.config.embedding, Share::Questions { processes })

@@ -18,7 +18,7 @@ use crate::output::{self, FAINT, NAME, styled};
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Runs a command on keys. If `names_tenant` is set, `list` shows only the keys of that tenant.
+/// Executes a `cairn keys` command. If `names_tenant` is set, `list` shows only the keys of that tenant.
 pub(super) async fn run(
     installation: &Installation,
     names_tenant: bool,
@@ -83,7 +83,7 @@ async fn revoke(keys: &Neo4jKeys, id: &str, now_ms: i64, json: bool) -> anyhow::
     // The argument may be a complete key, whose secret must not be sent or printed.
     let id = id_of(id);
     match keys.revoke(id, now_ms).await {
-        // An unknown id is also not repeated, because it may contain a secret.
+        // The error does not repeat an unknown id, because the id may contain a secret.
         Err(error) if error.kind == ErrorKind::NotFound => {
             let message = "no key has that id; `cairn keys list` shows all ids";
             anyhow::bail!(QueryError::new(QueryErrorCode::NotFound, message));
@@ -106,7 +106,7 @@ fn state(key: &ApiKeyRecord, now_ms: i64) -> &'static str {
     }
 }
 
-/// A key without the hash of its secret.
+/// A key in the form that is printed, without the hash of its secret.
 #[derive(Serialize)]
 struct KeyReport<'a> {
     id: &'a str,

@@ -1,4 +1,4 @@
-//! Dead letters in the form that is printed.
+//! Dead letters in the form in which they are printed.
 
 use cairn_domain::RepositoryName;
 use cairn_ports::DeadLetter;

@@ -50,8 +50,8 @@ pub(crate) async fn run(file: &Path, arguments: Arguments) -> CommandReply {
     }
 }
 
-/// Catalogue and ledger, if the command needs them. `None` if the command needs only names and the names are
-/// not available.
+/// The catalogue and the ledger, if the command needs them. `None` if the command needs only names and the
+/// names are not available.
 async fn ledger_for(
     installation: &Installation,
     command: &DeadLettersCommand,

@@ -3,7 +3,8 @@
 use super::letter_report::{DecisionName, DecisionReport, LetterList, LetterReport};
 use crate::output::{self, BAD, FAINT, NAME, styled};
 
-/// Maximum number of characters of a message in a list. Messages are long, because they contain all causes.
+/// Maximum number of characters of a message in a list. Longer messages are cut, because messages contain all
+/// causes.
 const SHOWN: usize = 120;
 
 pub(super) fn list(answer: &LetterList) {
@@ -61,7 +62,7 @@ fn job(letter: &LetterReport) -> String {
     }
 }
 
-/// The name, or the id if the name is unknown.
+/// The name of the repository, or its id if the name is unknown.
 fn repository(letter: &LetterReport) -> &str {
     letter.repository.as_deref().or(letter.repository_id.as_deref()).unwrap_or("unknown")
 }

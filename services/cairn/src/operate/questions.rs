@@ -1,4 +1,4 @@
-//! Answers `cairn runs`, `repos`, `stats` and all other questions from the stores of a cluster.
+//! Answers questions (`cairn runs`, `repos`, `stats` and others) from the stores of a cluster.
 
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@ use crate::commands::index;
 use crate::exit::CommandReply;
 use crate::output;
 
-/// Hides the repository at once; the sweep of the scheduler removes its data.
+/// Hides the repository at once. The scheduler's next sweeps remove its data.
 pub(super) async fn remove(installation: &Installation, repository: &str, json: bool) -> CommandReply {
     let (runs, clock) = installation.ledger().await?;
     let searcher = installation.searcher(&runs, &clock).await?;

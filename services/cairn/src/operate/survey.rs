@@ -1,4 +1,5 @@
-//! Finds the state of each server of a cluster: whether it answers, its version, and the missing objects.
+//! Finds out the state of each server of a cluster: whether the server answers, its version, and the objects
+//! that are missing on it.
 
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ pub(super) struct Finding {
 }
 
 pub(super) enum State {
-    /// The reason why the server cannot be used, and how to correct this.
+    /// The reason why the server cannot be used, and how to correct the fault.
     Fault(String),
     Answers(ServerAnswer),
 }
@@ -27,11 +28,11 @@ pub(super) enum State {
 /// The answer of a server.
 #[derive(Default)]
 pub(super) struct ServerAnswer {
-    /// The version of the server. `None` if its protocol does not report the version.
+    /// The version of the server. `None` if the protocol of the server does not report the version.
     pub version: Option<String>,
     /// All objects that `cairn topology apply` would create.
     pub missing: Vec<String>,
-    /// Remarks for the operator about settings that no command can change.
+    /// Remarks for the operator about settings of the server that no command can change.
     pub remarks: Vec<&'static str>,
 }
 

@@ -58,14 +58,14 @@ async fn last_call_with_a_field_sets_the_field() -> Result<()> {
     let first = service.call(including(&["*.py"], Some(4096))).await?;
     service.index(SHOP).await?;
     expect(&["*.py"], &[], Some(4096)).await?;
-    // The sync of the first request has started, so a change of the settings must request another sync.
+    // The sync of the first request has started, so a change of the settings must lead to a second request.
     let id = service.registered().await?[0].id;
     service.runs.dispatch(1, 2_000, 60_000).await?;
     let second = service.call(including(&["*.go"], None)).await?;
-    ensure!(second.request > first.request, "the running sync with the old patterns counts for the new patterns");
+    ensure!(second.request > first.request, "the request with new patterns was joined to the running sync");
     expect(&["*.go"], &[], Some(4096)).await?;
     ensure!(service.runs.asked(id, second.request.context("no request")?).await?.is_some());
-    // This call gives the repository's name instead of its address, and only `exclude_patterns`.
+    // This call contains the repository's name instead of its address, and sets only `exclude_patterns`.
     let exclude_patterns = Some(vec!["docs/**".to_owned()]);
     let call = IndexCall { target: "shop".to_owned(), exclude_patterns, ..IndexCall::default() };
     service.call(call).await?;
@@ -123,7 +123,7 @@ impl RunDocuments for YieldingRuns {
     }
 }
 
-/// Two concurrent calls change different fields; both changes must be stored.
+/// Checks that both changes are stored if two concurrent calls change different fields.
 #[tokio::test]
 async fn changes_at_the_same_time_are_both_kept() -> Result<()> {
     let service = Service::over(Arc::new(YieldingRuns(MemoryRuns::new())), &["*"]).await?;

@@ -12,9 +12,10 @@ const VARIANT: &str = "# Variant: ";
 const STRANGER: &str = "stranger";
 /// The key that selects the variant of a section. The key is not a setting itself.
 const KIND: &str = "kind";
-/// The keys of a reference to a secret. Such a reference has exactly one key.
+/// The keys that a reference to a secret may contain. Each reference contains exactly one of these keys.
 const REFERENCES: [&str; 3] = ["env", "file", "value"];
-/// Settings whose values in the file are examples, because the default is empty or depends on other settings.
+/// Settings whose values in the file are examples instead of defaults, because the default is empty or
+/// depends on other settings.
 const EXAMPLES: &[&str] = &[
     "operator",
     "cache_directory",
@@ -111,7 +112,7 @@ fn file_is_valid_in_every_variant() -> Result<()> {
 
 #[test]
 fn file_contains_every_setting() -> Result<()> {
-    // The first variant has all settings of a provider. The other variants differ only in values.
+    // The first variant contains all settings of a provider. The other variants differ only in their values.
     let mut num_settings = 0;
     for (name, settings) in complete()?.into_iter().take(2) {
         let mut sections = Vec::new();
@@ -155,7 +156,7 @@ fn values_are_defaults_or_examples() -> Result<()> {
     Ok(())
 }
 
-/// The paths of all sections. For a list of sections, only the first section is listed.
+/// The paths of all sections. If a section is a list, only its first element is included.
 fn sections_of(table: &Table, path: &mut Vec<String>, sections: &mut Vec<Vec<String>>) {
     sections.push(path.clone());
     for (key, value) in table {

@@ -1,5 +1,5 @@
-//! Three embedders share one key. One embedder works; when this embedder is disconnected, another embedder
-//! takes over.
+//! Tests three embedders that share one key. One embedder works. When this embedder is disconnected, another
+//! embedder takes over.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::replica::{Cluster, Replica};
 const PARTS: u32 = 120;
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// The observations of the test while the parts were in progress.
+/// The values that the test observed while the parts were in progress.
 #[derive(Default)]
 struct Seen {
     /// The largest number of consumers that one queue had at one time.
@@ -58,7 +58,7 @@ async fn one_embedder_calls_at_a_time() -> Result<()> {
         if let Some(before) = cut_off.take_if(|before| owner != Some(*before)) {
             replicas[before].proxy.set(Rules::PASS);
         }
-        // Disconnects the owner when a further third of the parts has ended.
+        // Disconnects the owner each time a further third of the parts has ended.
         if let (true, Some(owner)) = (cut_off.is_none() && num_ended >= 40 * (num_killed + 1), owner) {
             replicas[owner].proxy.set(Rules::RESET);
             cut_off = Some(owner);

@@ -1,4 +1,4 @@
-//! Tests of the code that services share. Some of them use real servers.
+//! Tests of the code that services share. Some of these tests use real servers.
 
 mod call_settings;
 mod documented;

@@ -1,4 +1,4 @@
-//! Tests organisations, some of which cannot be queried.
+//! Tests the listing of several organisations, some of which cannot be queried.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};

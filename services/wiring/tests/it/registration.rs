@@ -1,5 +1,5 @@
-//! Tests registering by a call to index: permissions, and the replies about repositories that the caller may
-//! not see.
+//! Tests the registration of repositories by a call to index: permissions, and the replies about repositories
+//! that the caller may not see.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// A service whose caller is a key of the tenant that may see only these names.
+    /// A service whose caller has a key that may see only repositories with these names.
     pub(crate) async fn of(names: &[&str]) -> Result<Self> {
         Self::over(Arc::new(MemoryRuns::new()), names).await
     }
@@ -89,7 +89,7 @@ impl Service {
         Ok(self.indexing.progress(&self.searcher, asked).await?)
     }
 
-    /// Begins a run for the request, as a cloner does.
+    /// Begins a run for the request, in the same way as a cloner.
     async fn begin(&self, record: &RepositoryRecord, request: u64, previous: Option<RunId>) -> Result<RunId> {
         let artifact = |key: &str| ArtifactRef { key: key.to_owned(), size_bytes: 1, hash: [0; 32] };
         let lease = self.runs.lease(record.id, 0, 1_000).await?;
@@ -138,10 +138,10 @@ async fn unknown_address_is_registered_and_synced() -> Result<()> {
     ensure!(registered.len() == 1 && registered[0].source.location() == SHOP, "{registered:?}");
     let request = asked.request.context("the answer contains no request")?;
     ensure!(service.runs.asked(registered[0].id, request).await?.is_some(), "the request does not exist");
-    // Neither the name nor an address registers the repository again, and all these calls belong to one
-    // request.
+    // No call registers the repository again, whether it contains the name or an address. All these calls get
+    // the same request.
     for target in [SHOP, "github.com/acme/shop", "shop"] {
-        ensure!(service.index(target).await?.request == Some(request), "{target} created another request");
+        ensure!(service.index(target).await?.request == Some(request), "{target} created a second request");
     }
     ensure!(service.registered().await?.len() == 1);
     Ok(())
@@ -165,8 +165,8 @@ async fn withdrawn_request_is_cancelled() -> Result<()> {
 async fn old_run_is_found_by_repository() -> Result<()> {
     let service = Service::of(&["github.com/acme/*"]).await?;
     let record = service.register("github.com/acme/shop", SHOP).await?;
-    // A second repository is needed: if the key could see only one repository, a search without a selection
-    // would mean that repository.
+    // A second repository is needed: if the key could see only one repository, more runs of this repository
+    // would be searched, as if the call had named it.
     service.register("github.com/acme/other", "https://github.com/acme/other.git").await?;
     let mut runs = Vec::new();
     for _ in 0..51 {
@@ -193,7 +193,7 @@ async fn hidden_repository_looks_unknown() -> Result<()> {
     service.register("github.com/rival/app", THEIRS).await?;
     let forbidden = service.index(THEIRS).await.expect_err("a forbidden repository is indexed");
     ensure!(forbidden == unknown, "{forbidden:?}\n{unknown:?}");
-    // The repository once had a name that the caller may see, and its identity has not changed.
+    // The repository previously had a name that the caller may see, and its id has not changed.
     let renamed = service.register("github.com/acme/old", "https://github.com/acme/old.git").await?;
     let source = Source::Url { url: "https://github.com/rival/new.git".to_owned() };
     let name = RepositoryName::new("github.com/rival/new");
@@ -271,7 +271,7 @@ async fn request_is_followed_to_its_end() -> Result<()> {
     ensure!(unchanged.state == RunState::Published && unchanged.run.is_none(), "{unchanged:?}");
     ensure!(unchanged.result.files_indexed == 5, "{unchanged:?}");
 
-    // The sync fails. If the cause is outside the repository, only its code is reported.
+    // The sync fails. If the cause of the failure is outside the repository, only the error code is reported.
     for (code, chain, expect) in [
         (FailureCode::NotFound, "source: there is none", "not_found: source: there is none"),
         (FailureCode::Timeout, "blob store: http://10.0.0.7", "timeout"),
@@ -290,8 +290,8 @@ async fn request_is_followed_to_its_end() -> Result<()> {
     Ok(())
 }
 
-/// An address in the operator's list refers to the repository that has this address at present, even if the
-/// repository had another name when it was registered.
+/// An address in the operator's list refers to the repository that has this address now, even if the
+/// repository was registered under a different name.
 #[tokio::test]
 async fn renamed_repository_keeps_its_identity() -> Result<()> {
     let service = Service::of(&["*"]).await?;
@@ -325,7 +325,7 @@ async fn renamed_repository_keeps_its_identity() -> Result<()> {
         ensure!(asked.repository == "github.com/acme/shop", "{url}: {asked:?}");
     }
     enqueue(SHOP, Some("stable"), &mut known).await?;
-    let [registered] = &service.registered().await?[..] else { anyhow::bail!("one repository became several") };
+    let [registered] = &service.registered().await?[..] else { anyhow::bail!("a repository was registered twice") };
     let expect = RepositoryRecord { branch: Some("stable".to_owned()), ..renamed };
     let reply = RepositoryRecord { pending_sync: None, ..registered.clone() };
     ensure!(reply == expect && known == [expect], "{reply:?} {known:?}");

@@ -44,7 +44,7 @@ impl Stage for EmbedText {
     }
 }
 
-/// The servers and the run that all replicas use.
+/// The servers and the run that all replicas share.
 pub struct Cluster {
     pub vhost: Vhost,
     pub provider: FakeServer,
@@ -122,7 +122,7 @@ impl Cluster {
     }
 }
 
-/// One embedder of the cluster. Each embedder is connected through its own proxy.
+/// One embedder of the cluster. Each embedder is connected through a separate proxy.
 pub struct Replica {
     pub proxy: FaultProxy,
     pub embedder: Arc<HttpEmbedder>,

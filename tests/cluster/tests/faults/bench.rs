@@ -151,7 +151,7 @@ impl Bench {
     }
 
     /// Waits until a run has begun and at most `most_open` of its parts are open. Also returns if all work is
-    /// done before such a moment.
+    /// done first, or after `PATIENCE`.
     pub(crate) async fn under_way(&self, most_open: usize) -> Result<()> {
         let runs = &self.environment.inside.cluster.runs;
         let deadline = Instant::now() + PATIENCE;
@@ -167,8 +167,8 @@ impl Bench {
         Ok(())
     }
 
-    /// Starts services that will die at their points. A service that dies before it is ready is started again
-    /// without a fault. Returns the other services, which are still to die.
+    /// Starts services, each of which dies when it passes its point. A service that dies before it is ready
+    /// is started again without a fault. Returns the other services, which have not died yet.
     pub(crate) async fn doom(&mut self, fates: impl IntoIterator<Item = (String, String)>) -> Result<Vec<String>> {
         let variables = |replica: &str, point: &str| self.observed(replica, &[("CAIRN_KILL_AT", format!("{point}:0"))]);
         let wanted: Vec<Wanted> = fates
@@ -188,14 +188,14 @@ impl Bench {
         Ok(doomed)
     }
 
-    /// Waits until all these services have died, and restarts each of them without its fault. If the work
+    /// Waits until all these services have died, and restarts each service without its fault. If the work
     /// ends before all services have reached their points, requests more work.
     pub(crate) async fn revive(&mut self, doomed: &[String]) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
         let mut dying = doomed.to_vec();
         while !dying.is_empty() {
-            // This value must be read before the state of the processes. If the work has already ended, no
-            // further service will reach its point.
+            // This value must be read before the test checks whether the processes have ended. If the work
+            // has already ended, no further service will reach its point.
             let is_settled = self.environment.inside.is_settled(&self.asked).await?;
             let mut dead = Vec::new();
             for replica in std::mem::take(&mut dying) {

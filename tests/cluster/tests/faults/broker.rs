@@ -1,5 +1,5 @@
-//! Tests of a broker that is reachable but misbehaves, or is unreachable for long. These tests run only in
-//! the long form.
+//! Tests with a broker that is reachable but misbehaves, or that is unreachable for a long time. These tests
+//! run only in the long form.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -27,20 +27,20 @@ const LOST: &str = "cairn_jobs_total{answer=\"lost\"";
 const RETURNED: &str = "cairn_broker_total{what=\"returned\"";
 const STALLED: &str = "cairn_coordinated_total{what=\"stalled runs\"";
 const ALARM: Duration = Duration::from_secs(60);
-/// In each window of this length during the alarm, at least one job must be answered.
+/// In each window of this length during the alarm, at least one job must be acknowledged.
 const WINDOW: Duration = Duration::from_secs(5);
 /// The time limit for consumers to attach after their queues are created again.
 const CONSUMED_WITHIN: Duration = Duration::from_secs(10);
 const UNBOUND: Duration = Duration::from_secs(30);
 const AWAY: Duration = Duration::from_secs(600);
-/// A worker without its broker stays ready for `not_ready_after_ms` and until the next check. Together they
-/// take at most this time.
+/// The maximum time for which a worker stays ready after it has lost the broker: `not_ready_after_ms`, plus
+/// the time until the next check.
 const STILL_READY: Duration = Duration::from_secs(15);
 /// The time limit for all consumers to attach after the broker is restarted.
 const ATTACHED_WITHIN: Duration = Duration::from_secs(30);
 
-/// Case 7: the broker's memory alarm blocks publishers for a minute under load. Consumers continue to answer,
-/// workers report that they are blocked, and no delivery counts as lost.
+/// Case 7: the broker's memory alarm blocks publishers for a minute under load. Consumers continue to
+/// acknowledge jobs, workers report that they are blocked, and no delivery counts as lost.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_recovers_from_a_memory_alarm() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -51,7 +51,7 @@ async fn cluster_recovers_from_a_memory_alarm() -> Result<()> {
     bench.begin().await?;
     bench.environment.cluster.stop("cloner").await?;
     bench.change().await?;
-    // The number of jobs is so large that they last for the whole alarm if one job is processed at a time.
+    // There are so many jobs that processing them one at a time takes longer than the alarm.
     let num_waiting = Flood::publish(&bench, 40).await?;
     bench.start("cloner", &[("CAIRN__PIPELINE__CONCURRENCY", "1".to_owned())]).await?;
     bench.under_way(usize::MAX).await?;
@@ -65,7 +65,7 @@ async fn cluster_recovers_from_a_memory_alarm() -> Result<()> {
     let after = (sum(&bench, LOST).await?, sum(&bench, RETRIES).await?);
     ensure!(
         after == before,
-        "answers were lost or attempts failed: the counts were {before:?} before the alarm and are {after:?} now"
+        "acknowledgements were lost or attempts failed: before the alarm {before:?}, now {after:?}"
     );
     bench.check("the memory alarm blocks publishers", 0).await?;
     ensure!(BrokerState::of(&bench).await?.num_blocked == 0, "a worker still reports that it is blocked");
@@ -76,14 +76,14 @@ async fn sum(bench: &Bench, metric: &str) -> Result<u64> {
     bench.metric(bench.environment.cluster.workers(), metric).await
 }
 
-/// Checks that jobs are answered in each window of the alarm. Returns the smallest number of answers in a
-/// window.
+/// Checks that jobs are acknowledged in each window of the alarm. Returns the smallest number of
+/// acknowledgements in a window.
 async fn answers_go_on(bench: &Bench) -> Result<u64> {
     let (since, mut answered, mut fewest) = (Instant::now(), sum(bench, ACKS).await?, u64::MAX);
     while since.elapsed() < ALARM {
         sleep(WINDOW).await;
         let now = sum(bench, ACKS).await?;
-        ensure!(now > answered, "no job was answered for {WINDOW:?} while publishers were blocked");
+        ensure!(now > answered, "no job was acknowledged for {WINDOW:?} while publishers were blocked");
         ensure!(
             BrokerState::of(bench).await?.num_blocked > 0,
             "no worker reports that it is blocked, although the alarm has not ended"
@@ -237,7 +237,7 @@ async fn names_what_is_missing(bench: &Bench, exchange: &str) -> Result<()> {
 }
 
 /// Case 13: every job arrives two to four times, in any order, because the outbox sends jobs again and the
-/// test publishes copies. Each repeated job is answered, but its work is done only once.
+/// test publishes copies. Every copy of a job is acknowledged, but the work is done only once.
 #[tokio::test(flavor = "multi_thread")]
 async fn duplicate_jobs_change_nothing() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -266,7 +266,7 @@ async fn duplicate_jobs_change_nothing() -> Result<()> {
         "the jobs of a run were sent again {num_again} times; {num_copies} copies were published; {num_answered} answered"
     );
     ensure!(num_again > 0 && num_copies > 0, "no job was delivered twice");
-    ensure!(num_answered >= num_copies + doubled.len() as u64, "a job was delivered more often than it was answered");
+    ensure!(num_answered >= num_copies + doubled.len() as u64, "a job was delivered more often than acknowledged");
     Ok(())
 }
 
@@ -285,7 +285,7 @@ async fn copies(bench: &Bench, doubled: &mut BTreeSet<String>, rng: &mut StdRng)
     Ok(copies)
 }
 
-/// Case 4: the broker is down for ten minutes. Workers stay alive and take no jobs, and no service needs a
+/// Case 4: the broker is down for ten minutes. Workers stay alive but take no jobs, and no service needs a
 /// restart.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_recovers_from_a_long_broker_outage() -> Result<()> {
@@ -294,7 +294,7 @@ async fn cluster_recovers_from_a_long_broker_outage() -> Result<()> {
     let mut broker = RabbitMq::start(directory.path()).await?;
     let servers = Servers { rabbitmq: broker.url(), management: broker.management_url(), ..servers };
     let mut settings = hasty();
-    // This time is so long that no worker requests a restart during the outage.
+    // This setting is so long that no worker requests a restart during the outage.
     if let Some(rabbitmq) = settings.get_mut("rabbitmq").and_then(toml::Value::as_table_mut) {
         rabbitmq.insert("dead_after_ms".to_owned(), 3_600_000.into());
     }

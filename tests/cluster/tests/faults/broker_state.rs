@@ -19,7 +19,7 @@ pub(crate) const NUM_SOURCES: u64 = 3;
 /// The sums of the gauges of all workers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct BrokerState {
-    /// The number of workers with both their connections.
+    /// The number of workers whose two connections are open.
     pub(crate) num_connected: u64,
     /// The number of workers that cannot publish because of an alarm.
     pub(crate) num_blocked: u64,
@@ -37,8 +37,8 @@ impl BrokerState {
         })
     }
 
-    /// Waits until the gauges have the values of `self` again. Fails if this takes longer than `limit`,
-    /// measured from `since`. Returns the time since `since`.
+    /// Waits until the gauges have the values of `self` again. Fails if more than `limit` passes after
+    /// `since`. Returns the time that has passed since `since`.
     pub(crate) async fn is_back(self, bench: &Bench, since: Instant, limit: Duration) -> Result<Duration> {
         loop {
             let (now, after) = (Self::of(bench).await?, since.elapsed());
@@ -66,8 +66,8 @@ pub(crate) async fn has_all_consumers(bench: &Bench, worker: &str) -> Result<boo
 }
 
 /// Waits until a worker has attached consumers `num_wanted` times since it started, and all consumers that
-/// the worker needs are attached. Fails if this takes longer than `limit`, measured from `since`. Returns the
-/// time since `since`.
+/// the worker needs are attached. Fails if more than `limit` passes after `since`. Returns the time that has
+/// passed since `since`.
 pub(crate) async fn has_attached(
     bench: &Bench,
     worker: &str,
@@ -97,7 +97,7 @@ pub(crate) async fn all_are_alive_and_not_ready(bench: &Bench) -> Result<()> {
 }
 
 /// Reads every second how many unacknowledged jobs consumers have. The number must never exceed their
-/// prefetch limit, also after consumers have attached again.
+/// prefetch limit, even after consumers have been attached again.
 pub(crate) struct PrefetchWatch {
     is_over: Arc<AtomicBool>,
     seen: watch::Receiver<Held>,

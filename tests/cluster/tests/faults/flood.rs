@@ -38,8 +38,8 @@ impl Flood {
         Ok(num_times * AT_ONCE)
     }
 
-    /// Starts to publish until `stop` is called; returns when the first jobs are confirmed. `num_before` is
-    /// the number of earlier jobs, so that the numbers of all jobs are different.
+    /// Starts a task that publishes jobs until `stop` is called. Returns when the first jobs are confirmed.
+    /// `num_before` is the number of earlier jobs, so that all jobs have different numbers.
     pub(crate) async fn begin(bench: &Bench, num_before: u64) -> Result<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
         let (broker, repository) = (bench.environment.inside.cluster.broker()?, bench.asked[0].0);

@@ -29,7 +29,7 @@ const LONG: [[&str; 2]; 8] = [
 /// A delay that is longer than the lease.
 const LATE_MS: u32 = 4_000;
 
-/// Case 19: each sync is dispatched several times, to two cloners. One cloner keeps its lease until it
+/// Case 19: each sync is dispatched several times, to two cloners. One cloner keeps its lease until the lease
 /// expires. One generation is cancelled before or during its switch, and the next generation begins at once.
 /// The coordinators die at the switch.
 #[tokio::test(flavor = "multi_thread")]
@@ -63,8 +63,8 @@ async fn concurrent_generations_keep_the_index_correct() -> Result<()> {
     Ok(())
 }
 
-/// Requests a sync of all repositories, and publishes each sync job two more times than the coordinators do.
-/// Call this function only while no run is unfinished.
+/// Requests a sync of all repositories, and publishes two additional copies of each sync job. Call this
+/// function only while no run is unfinished.
 async fn ask_several_times(bench: &mut Bench, broker: &Arc<RabbitMqBroker>) -> Result<()> {
     let num_before = bench.asked.len();
     bench.ask().await?;

@@ -65,7 +65,7 @@ async fn under_way(bench: &Bench) -> Result<()> {
     Ok(())
 }
 
-/// The number of answers that exceed the number of jobs. Each part and each request is one job.
+/// The number of acknowledgements minus the number of jobs. Each part and each request is one job.
 async fn num_answers_too_many(bench: &Bench) -> Result<u64> {
     let requests: BTreeSet<(RepositoryId, u64)> = bench.asked.iter().copied().collect();
     let mut num_jobs = requests.len() as u64;
@@ -128,7 +128,8 @@ async fn epochs(bench: &Bench) -> Result<Vec<u64>> {
     Ok(epochs)
 }
 
-/// Waits until the service reports that it has lost both connections. Returns the time since `since`.
+/// Waits until the service reports that it has lost both connections. Returns the time that has passed since
+/// `since`.
 async fn loses_both_connections(bench: &Bench, replica: &str, since: Instant) -> Result<Duration> {
     let deadline = since + PATIENCE;
     let log = bench.environment.cluster.log(replica);
@@ -151,7 +152,7 @@ async fn has_nothing_in_hand(bench: &Bench, replica: &str) -> Result<()> {
         }
         ensure!(
             Instant::now() < deadline,
-            "{replica} still has {num_in_hand} jobs in progress; whether it is ready: {is_ready}"
+            "{replica} still has {num_in_hand} jobs in progress, and its readiness is {is_ready}"
         );
         sleep(POLL).await;
     }
@@ -182,8 +183,8 @@ async fn cluster_survives_a_slow_handler() -> Result<()> {
     has_nothing_in_hand(&bench, "parser").await?;
     ensure!(bench.environment.cluster.metric("parser", LOST).await? > 0, "the late handler could still answer");
     let (num_parsed, num_parts) = (bench.metric(["parser"], PARSED).await? - parsed, num_parse_parts(&bench).await?);
-    ensure!(num_parsed == num_parts, "{num_parts} parts were answered {num_parsed} times");
-    // In this time, the test would notice a consumer that is attached but receives no job.
+    ensure!(num_parsed == num_parts, "{num_parts} parts were acknowledged {num_parsed} times");
+    // After this pause, the test would notice a consumer that is attached but receives no jobs.
     sleep(Duration::from_secs(90)).await;
     bench.change().await?;
     bench.settle().await?;

@@ -23,7 +23,8 @@ const ISOLATED_WITHIN: Duration = Duration::from_secs(120);
 const PAUSE_MS: u64 = 2_600;
 const NUM_SEEDS: usize = 5;
 
-/// The default retry delays and leases. Only the settings for detecting lost connections are shorter.
+/// Settings with the default retry delays and leases. Only the delays for detecting lost connections, and the
+/// tick, are shorter.
 fn production() -> Table {
     toml! {
         [rabbitmq]
@@ -42,7 +43,8 @@ async fn kill_one(bench: &mut Bench, rng: &mut StdRng) -> Result<&'static str> {
     Ok(service)
 }
 
-/// Case 29: services are interrupted at random. After the last kill, no job stays waiting.
+/// Case 29: services are interrupted at random. After the last kill, no job waits longer than
+/// `SETTLES_WITHIN`.
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_services_leave_no_waiting_jobs() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };

@@ -11,7 +11,7 @@ use crate::bench::{Bench, hasty};
 
 const NUM_ROUNDS: usize = 20;
 
-/// In each round, the node that leads most queues is killed while the queues contain jobs.
+/// In each round, the node that leads the most queues is killed while the queues contain jobs.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_survives_loss_of_the_queue_leader() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::bench::{Bench, PATIENCE, POLL, seed, without_reconciler};
 
-/// The number of jobs of one worker: the poisoned job, and the other jobs that run beside it.
+/// The number of jobs of one worker: the poisoned job, and the other jobs that run at the same time.
 const NUM_JOBS: usize = 16;
 /// The number of times that the job kills the worker process. After that, the job runs in a child process.
 const NUM_DEATHS: usize = 2;
@@ -56,7 +56,7 @@ async fn all_wait(bench: &Bench, repository: RepositoryId) -> Result<RunRecord> 
         let (num_waiting, _) = raw.messages().await?;
         let runs = bench.environment.inside.cluster.runs.unfinished().await?;
         // On a loaded machine, the confirmation of a job may take longer than the coordinator waits before it
-        // sends the job again. A copy of a job does no work.
+        // sends the job again. So more messages than jobs may be waiting. A copy of a job does no work.
         if num_waiting >= NUM_JOBS as u64 && runs.len() == NUM_JOBS {
             return runs.into_iter().find(|run| run.id.repository == repository).context("the repository has no run");
         }

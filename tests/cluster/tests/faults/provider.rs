@@ -110,7 +110,7 @@ async fn cluster_survives_provider_faults() -> Result<()> {
     Ok(())
 }
 
-/// The number of failed attempts, and the number of lost deliveries, of the jobs of the embedder.
+/// The number of failed attempts and the number of lost deliveries of the embedder's jobs.
 async fn counted(bench: &Bench) -> Result<[u64; 2]> {
     let count = async |answer: &str| {
         bench.environment.cluster.metric("embedder", &format!("cairn_jobs_total{{answer=\"{answer}\"")).await

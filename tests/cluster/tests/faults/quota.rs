@@ -53,7 +53,7 @@ async fn quota_is_used_up_and_never_exceeded() -> Result<()> {
         takeover_wait_ms = 1000
     };
     let mut bench = Bench::prepare(servers, &embeds_with(&provider, quota, 128), 0).await?;
-    // The corpus is larger than the quota permits in the measured time.
+    // The corpus contains more texts than the quota permits in the measured time.
     let corpus = Corpus::new(24);
     start(&mut bench).await?;
     corpus.ask(&mut bench).await?;
@@ -94,7 +94,7 @@ async fn quota_is_used_up_and_never_exceeded() -> Result<()> {
     all_is_well(&bench).await
 }
 
-/// A five-minute outage of the provider fails no part, and costs few calls.
+/// During a five-minute outage of the provider, no part fails, and only few calls are sent.
 #[tokio::test(flavor = "multi_thread")]
 async fn outage_costs_no_part_and_few_calls() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };

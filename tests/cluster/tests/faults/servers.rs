@@ -100,7 +100,7 @@ async fn cluster_survives_a_killed_database() -> Result<()> {
     Ok(())
 }
 
-/// Changes all repositories until, besides its publish part, a run has only one or two open parts.
+/// Changes all repositories until a run has only one or two open parts, not counting its publish part.
 async fn last_two_are_open(bench: &mut Bench) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     loop {

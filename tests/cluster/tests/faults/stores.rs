@@ -1,5 +1,5 @@
-//! Tests of stores that answer late, refuse requests, lose answers, or return other bytes than were written.
-//! These tests run only in the long form.
+//! Tests of stores that answer late, refuse requests, lose answers, or return bytes that differ from the
+//! written bytes. These tests run only in the long form.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -58,8 +58,8 @@ async fn cluster_survives_a_hanging_vector_store() -> Result<()> {
     Ok(())
 }
 
-/// Case 17: S3 refuses a fifth of all requests, half of these after carrying them out. Every artifact has
-/// several concurrent writers.
+/// Case 17: S3 returns an error for a fifth of all requests, but carries out half of these. Every artifact
+/// has several concurrent writers.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_survives_refused_and_racing_artifact_writes() -> Result<()> {
     let Some(given) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -99,7 +99,8 @@ fn troubled(request: &HttpRequest) -> Treatment {
     }
 }
 
-/// Checks that exactly one writer created each key, or one more for each time that the key was deleted.
+/// Checks that each key was created only once, and at most once more after each time that the key was
+/// deleted.
 fn one_winner_each(proxy: &HttpProxy) -> Result<()> {
     let mut of_key: BTreeMap<String, (usize, usize, usize)> = BTreeMap::new();
     for exchange in proxy.exchanges() {
@@ -115,7 +116,7 @@ fn one_winner_each(proxy: &HttpProxy) -> Result<()> {
     of_key.retain(|_, (created, lost, _)| *created + *lost > 0);
     let (won, lost) = of_key.values().fold((0, 0), |sum, counts| (sum.0 + counts.0, sum.1 + counts.1));
     println!("{} keys were created {won} times, and {lost} writes came after another writer's", of_key.len());
-    ensure!(lost > 0, "no write came after another writer's");
+    ensure!(lost > 0, "no write was refused because another writer had created the key");
     for (path, (created, lost, deleted)) in of_key {
         ensure!(
             created <= 1 + deleted,

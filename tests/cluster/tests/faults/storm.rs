@@ -26,8 +26,8 @@ const NUM_KEYS: usize = 20;
 const NUM_ROUNDS: usize = 4;
 
 /// Case 15: eight writers write to the keys with the most references from other repositories. Other
-/// transactions lock the same keys in the opposite order. A transaction that fails ten times would delay its
-/// job by a retry; the case checks that no job is delayed.
+/// transactions lock the same keys in the opposite order. If a transaction failed ten times, its job would be
+/// retried later; the case checks that no job is retried.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_survives_deadlocks_of_writers() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -96,7 +96,7 @@ impl Storm {
         Self { blowing: (0..Self::NUM_TASKS).map(blow).collect(), is_over }
     }
 
-    /// Stops the transactions. Returns the number of those that ended because of a deadlock.
+    /// Stops the transactions. Returns the number of transactions that ended because of a deadlock.
     async fn stop(self) -> Result<u64> {
         self.is_over.store(true, Ordering::SeqCst);
         let mut num_deadlocks = 0;

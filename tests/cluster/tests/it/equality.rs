@@ -19,10 +19,10 @@ use crate::questions::{Compared, Round, Service, Sides};
 const LEAST_REPOSITORIES: usize = 30;
 const LEAST_CHUNKS: u64 = 3_000;
 const LEAST_KINDS: usize = 40;
-/// Draws of each kind of question in a round of the long form.
+/// The number of questions that are drawn for each kind in a round of the long form.
 const DRAWS: usize = 3;
-/// The minimum number of questions for each draw, and of questions whose results tie exactly because of
-/// forks.
+/// For each draw, the minimum number of compared questions, and the minimum number of these questions whose
+/// results tie because of forks.
 const LEAST_QUESTIONS: usize = 100;
 const LEAST_TIED: usize = 16;
 /// The number of repositories that are deleted at the end.

@@ -1,5 +1,5 @@
-//! Checks that no action of one tenant changes a byte of another tenant's answers, and that a forbidden
-//! repository looks like one that does not exist.
+//! Checks that no action of one tenant changes a byte of another tenant's answers, and that answers about a
+//! forbidden repository equal answers about a repository that does not exist.
 
 use std::time::{Duration, Instant};
 
@@ -55,10 +55,11 @@ async fn other_tenant_changes_no_byte() -> Result<()> {
 async fn forbidden_is_unknown(environment: &Environment, url: &str, tenant: &Tenant) -> Result<()> {
     let key = key(environment, tenant, Some(vec!["shared-0".to_owned()])).await?;
     let body = |name: &str| json!({ "repository": name, "path": "x.py" });
-    // The two names have the same length, so that the length makes no difference.
+    // The two names have the same length, so that the answers have the same length too.
     let (forbidden, unknown) = (body("shared-1"), body("nobody-1"));
     let (mut times_forbidden, mut times_unknown) = (Vec::new(), Vec::new());
-    // Both forms compare the answers. The long form also gives useful times, which a person must read.
+    // Both forms compare the answers. Only the long form measures times precisely enough to compare them,
+    // which a person must do.
     let num_calls = if is_long() { 1000 } else { 100 };
     for _ in 0..num_calls {
         let start = Instant::now();
@@ -83,8 +84,8 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// Registers `count` repositories of a tenant and waits until they are indexed. All these repositories have
-/// common contents and names.
+/// Registers `count` repositories of a tenant and waits until they are indexed. All these repositories share
+/// contents and names of definitions.
 async fn index(environment: &Environment, tenant: &Tenant, repositories: &[Mutation], count: usize) -> Result<()> {
     let mut asked = Vec::new();
     for number in 0..count {
@@ -187,7 +188,7 @@ fn cursor_of(answer: &str) -> Option<&str> {
     Some(answer.split_once(CURSOR)?.1.split_once('"')?.0)
 }
 
-/// The response without cursors and without the time in the head. The length of each cursor is still
+/// The response without cursors and without the time in its head. The length of each cursor is still
 /// compared.
 fn same(answer: &str) -> String {
     let answer = without_times(answer);

@@ -1,4 +1,5 @@
-//! Tests what an operator observes: the change of the active coordinator, unreachable stores, and draining.
+//! Tests events that an operator observes: a change of the active coordinator, unreachable stores, and
+//! draining.
 
 use std::time::Duration;
 
@@ -50,7 +51,7 @@ async fn standby_coordinator_takes_over() -> Result<()> {
     ensure!(log.contains("on standby") && !log.contains("owns the key"), "{log}");
     environment.cluster.process(first)?.kill().await?;
     ensure!(active(&environment, &[other]).await? == other);
-    // A coordinator that is stopped must also hand over.
+    // A coordinator that is stopped must also hand over the key to the standby coordinator.
     environment.cluster.start("scheduler-3", &[]).await?;
     ensure!(owned(&environment, "scheduler-3").await? == 0, "a new scheduler takes the key from its owner");
     environment.cluster.stop(other).await?;

@@ -120,8 +120,8 @@ fn failures(service: &Service, root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Checks that a key gets the same answer for a repository that it may not see and for one that does not
-/// exist.
+/// Checks that a key gets the same answer for a repository that it may not see and for a repository that does
+/// not exist.
 async fn forbidden(environment: &Environment, name: &str, url: &str) -> Result<()> {
     let others = service(environment, "others-only", true).await?;
     let of_known = others.ask(&words(&["index", url, "--json"]))?;
@@ -158,7 +158,7 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(ToString::to_string).collect()
 }
 
-/// The output without the ids and times, which differ on each side.
+/// The output without the ids and times, which differ between the two sides.
 fn reported(output: &Output) -> Result<Value> {
     let text = String::from_utf8_lossy(&output.stdout);
     let mut reported: Value = serde_json::from_str(text.lines().last().unwrap_or_default())

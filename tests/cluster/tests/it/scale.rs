@@ -75,7 +75,7 @@ fn name(number: usize) -> String {
     format!("small-{number:03}")
 }
 
-/// Registers a repository and publishes a run for it that refers to the content of another repository.
+/// Registers a repository and publishes a run of it. The run refers to the content of another repository.
 async fn publish(environment: &Environment, name: &str, published: PublishedGeneration) -> Result<()> {
     let (runs, now_ms) = (&environment.inside.cluster.runs, environment.inside.cluster.clock.now_ms());
     let source = Source::Url { url: format!("file:///nowhere/{name}") };

@@ -148,7 +148,7 @@ pub fn merged_optimizers(old: &OptimizersConfigDiff, new: &OptimizersConfigDiff)
     }
 }
 
-/// Replaces missing settings by their defaults.
+/// Replaces missing settings with their defaults.
 pub fn with_defaults(config: &HnswConfigDiff) -> HnswConfigDiff {
     let defaults = HnswConfigDiff {
         m: Some(16),

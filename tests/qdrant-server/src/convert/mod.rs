@@ -1,7 +1,7 @@
 //! Converts between the protocol's messages and the engine's types.
 //!
-//! The engine's types read Qdrant's REST format, so conditions, indexes and settings are converted to this
-//! documented JSON, not field by field.
+//! The engine's types can be deserialised from Qdrant's documented REST format, which is JSON. So conditions,
+//! indexes and settings are converted to this JSON, not field by field.
 
 pub mod config;
 pub mod filter;

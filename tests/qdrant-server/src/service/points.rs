@@ -13,7 +13,7 @@ use crate::journal::Change;
 use crate::store::Store;
 
 impl Service {
-    /// Applies a write before it is answered, even if the client does not request to wait.
+    /// Applies a write before it is confirmed, even if the client does not ask to wait for the write.
     async fn change(
         &self,
         name: String,

@@ -129,7 +129,8 @@ async fn conditions_select_the_expected_points() {
     case.done().await;
 }
 
-/// Cairn sends such filters: a list of many hidden generations, and a scope of many repositories.
+/// Tests two long filters that Cairn sends: a list of many hidden generations, and a scope of many
+/// repositories.
 #[tokio::test]
 async fn long_lists_are_accepted() {
     let case = Case::new(1).await;

@@ -1,4 +1,5 @@
-//! Tests a real HNSW index: that searches use it, its recall, and that it includes later writes.
+//! Tests a real HNSW index. Checks that searches use the index, that its recall is sufficient, and that the
+//! index includes later writes.
 
 use std::collections::BTreeSet;
 
@@ -53,7 +54,7 @@ async fn find(case: &Case, seed: u64, params: SearchParamsBuilder, filter: Optio
     case.client.query(query).await.expect("found").result.into_iter().map(|point| number(point.id)).collect()
 }
 
-/// Returns the average share of the exact result that the index finds, over many questions.
+/// Returns the share of the exact results that the index finds, averaged over many questions.
 async fn recall(case: &Case, ef: u64, filter: Option<Filter>) -> f64 {
     let (mut num_found, mut num_wanted) = (0, 0);
     for seed in 0..100 {
@@ -80,7 +81,7 @@ async fn index_is_built_used_and_updated() {
         "indexed vectors: {:?} of {NUM_POINTS} points with two each; recall@{LIMIT}: narrowest {narrow:.3}, ef 128 {wide:.3}, ef 128 with a filter {filtered:.3}",
         info.indexed_vectors_count
     );
-    // A scan would find all points with any width of the search.
+    // A scan without the index would find all points at any search width.
     assert!(narrow < wide, "the width of the search changes nothing: the index is not used");
     assert!(wide >= 0.95, "recall {wide}");
     assert!(filtered >= 0.9, "recall with a filter {filtered}");
@@ -101,7 +102,7 @@ async fn writes_beside_the_index_are_seen(case: &Case, group: Option<Filter>) {
     let request = UpsertPointsBuilder::new(&case.name, late).wait(true).update_mode(UpdateMode::InsertOnly);
     case.client.upsert_points(request).await.expect("upserted");
     assert_eq!(case.matching(Filter::must([Condition::matches("group", 99)])).await, Vec::<u64>::new());
-    // A changed payload moves the point to another group, also in the index.
+    // The changed payload moves the point to a different group. The index must reflect this change.
     let moved = find(case, 7, exact(), group.clone()).await;
     let set = SetPayloadPointsBuilder::new(&case.name, Payload::from([("group", Value::from(99))]));
     case.client.set_payload(set.points_selector([PointId::from(moved[0])]).wait(true)).await.expect("set");

@@ -23,7 +23,7 @@ async fn upsert(client: &Qdrant, ids: impl Iterator<Item = u64>, mode: UpdateMod
     client.upsert_points(request).await.expect("upserted");
 }
 
-/// Returns the ids of all points with their payload field `to`.
+/// Returns the id and the payload field `to` of each point.
 async fn stored(client: &Qdrant) -> Vec<(u64, i64)> {
     let request = ScrollPointsBuilder::new("kept").limit(100_000).with_payload(true);
     let found = client.scroll(request).await.expect("scrolled").result;

@@ -47,8 +47,8 @@ fn ranked(score: impl Fn(u64) -> i64, wanted: impl Fn(u64) -> bool) -> Vec<(i64,
     all
 }
 
-/// Checks that the scores are the expected scores and that each id has its own score. Ids with equal scores
-/// may be in any order.
+/// Checks that the scores are the expected scores, and that each point has the score that was computed for
+/// its id. Ids with equal scores may be in any order.
 fn check(found: Vec<ScoredPoint>, expected: &[(i64, u64)], score: impl Fn(u64) -> i64) {
     let scores: Vec<i64> = found.iter().map(|point| point.score as i64).collect();
     assert_eq!(scores, expected.iter().map(|(score, _)| *score).collect::<Vec<_>>());

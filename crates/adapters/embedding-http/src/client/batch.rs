@@ -99,7 +99,7 @@ impl HttpEmbedder {
             match result {
                 CallResult::Answered { vectors, .. } => return Ok(BatchResult::Vectors(vectors)),
                 CallResult::TooLarge => return Ok(BatchResult::TooLarge),
-                // The next attempt waits at the gate, or the gate returns an error if the wait is too long.
+                // The next attempt waits at the gate. If the wait is too long, the gate returns an error.
                 CallResult::Throttled { .. } => {}
                 CallResult::Rejected { error } | CallResult::Refused { error } => {
                     return Err(self.error(error.kind(), texts.len()).because(error));
@@ -127,8 +127,9 @@ impl HttpEmbedder {
     }
 
     /// Makes one call for this remainder and all waiting remainders that fit. If another remainder has
-    /// already included this one in its call, waits for that call instead. Returns `None` if the call failed
-    /// and any of its texts may be the cause, because the bad text of one caller must not fail other callers.
+    /// already included this remainder in its call, waits for that call instead. Returns `None` if the call
+    /// failed and any of its texts may be the cause, because the bad text of one caller must not cause
+    /// failures for other callers.
     async fn shared_attempt(&self, texts: &[Cow<'_, str>]) -> Result<Option<CallResult>, EmbedderError> {
         let (class, limits) = (Class::Passages, self.limits(Class::Passages));
         let tokens = self.estimated(class, texts);
@@ -163,7 +164,7 @@ impl HttpEmbedder {
         Ok(self.share_result(result, texts.len(), members))
     }
 
-    /// Sends each member its part of the result. Returns the part of the caller: the result for the first
+    /// Sends each member its part of the result. Returns the caller's part: the result for the first
     /// `num_own` texts.
     fn share_result(&self, result: CallResult, num_own: usize, members: Vec<Member>) -> Option<CallResult> {
         if members.is_empty() {
@@ -197,8 +198,8 @@ impl HttpEmbedder {
         input_type: InputType,
         texts: &[Cow<'_, str>],
     ) -> Result<CallResult, EmbedderError> {
-        // The wait for the pass may have taken a long time. If another process owns the key now, that process
-        // does not count this call.
+        // The wait for the pass of the gate may have taken a long time. If another process owns the key now,
+        // that process does not count this call.
         if !self.is_held() {
             return Err(self.error(ErrorKind::Unavailable, texts.len()).because("another process owns the key"));
         }
@@ -253,7 +254,7 @@ impl HttpEmbedder {
 }
 
 /// True if the failure may depend on the texts. If a provider is busy, is unreachable or refuses the key, the
-/// call fails for any texts.
+/// call fails, whatever its texts are.
 fn may_depend_on_texts(result: &CallResult) -> bool {
     match result {
         CallResult::TooLarge | CallResult::Rejected { .. } => true,

@@ -19,7 +19,7 @@ use crate::config::{EmbeddingHttpConfig, InvalidConfig, Share};
 use crate::control::{Class, Control};
 use crate::transport::{ReqwestTransport, Timeouts, Transport};
 
-/// Text that is sent instead of a text without visible characters, because providers refuse such texts.
+/// Text that is sent instead of a text without visible characters, which providers would refuse.
 const BLANK: &str = "(empty)";
 
 type IsHeld = Box<dyn Fn() -> bool + Send + Sync>;
@@ -98,8 +98,8 @@ impl HttpEmbedder {
         self.gate.control().take_over(now, self.config.takeover_wait());
     }
 
-    /// Makes one small call that checks address, key, model and dimensions. Services call this at their
-    /// start.
+    /// Makes one small call that checks the address, the key, the model and the dimensions. Services call
+    /// this at their start.
     pub async fn check(&self) -> Result<(), EmbedderError> {
         self.embed(InputType::Query, &["check"]).await.map(drop)
     }
@@ -187,8 +187,8 @@ impl Embedder for HttpEmbedder {
 }
 
 impl HttpEmbedder {
-    /// Returns vectors of the texts, all from the provider. One failed batch fails the whole request, so
-    /// vectors of passages are stored in `kept` as soon as they arrive.
+    /// Returns vectors of the texts, all from the provider. If one batch fails, the whole request fails. So
+    /// the vectors of passages are stored in `kept` as soon as they arrive.
     async fn called(&self, input_type: InputType, texts: &[Cow<'_, str>]) -> Result<Vec<DenseVector>, EmbedderError> {
         let class = class_of(input_type);
         let tokens: Vec<u64> = texts.iter().map(|text| self.estimated(class, std::slice::from_ref(text))).collect();

@@ -1,7 +1,7 @@
 //! The gate to the provider. Calls wait here, in order of arrival, until `Control` allows them.
 //!
 //! Questions and passages wait in separate queues, and only the first call of each queue requests permission.
-//! So a large batch does not wait without end for small calls, and a question never waits behind passages.
+//! So small calls cannot make a large batch wait forever, and a question never waits behind passages.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -109,8 +109,9 @@ impl Remainders {
 
 impl QueueSlot<'_> {
     /// Calls `ask` with the tokens of a call. The first call contains all waiting remainders that fit; each
-    /// further try contains one remainder less, and the last contains only this one. When `ask` allows the
-    /// call, all its remainders leave the queue. A remainder that another call has taken gets `Full`.
+    /// further try contains one remainder fewer, and the last try contains only this remainder. When `ask`
+    /// allows the call, all its remainders leave the queue. If another call has already taken this remainder,
+    /// the result is `Full`.
     pub(super) fn take_others(
         &self,
         limits: BatchLimits,
@@ -151,8 +152,8 @@ impl Drop for QueueSlot<'_> {
 }
 
 impl Queue {
-    /// Returns the numbers and tokens of the remainders that fit into one call with the remainder `first`,
-    /// which has `texts` and `tokens`.
+    /// Returns the remainders that fit into one call together with the remainder `first`, each by its number
+    /// and with its tokens. `first` has `texts` texts and `tokens` tokens.
     fn fitting(&self, first: u64, (mut texts, mut tokens): (usize, u64), limits: BatchLimits) -> Vec<(u64, u64)> {
         let mut fitting = Vec::new();
         for remainder in self.waiting.iter().filter(|remainder| remainder.number != first) {

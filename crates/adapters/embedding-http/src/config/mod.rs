@@ -67,7 +67,7 @@ pub struct EmbeddingHttpConfig {
     pub max_text_tokens: Option<u64>,
     #[serde(default)]
     pub quota: QuotaConfig,
-    /// Maximum number of calls at the same time. Default: adaptive for TEI, 8 for other providers.
+    /// Maximum number of concurrent calls. Default: adaptive for TEI, 8 for other providers.
     pub concurrency: Option<usize>,
     #[serde(default = "timeout::call")]
     pub call_timeout_ms: u64,
@@ -119,7 +119,7 @@ mod timeout {
 const BYTES_PER_TOKEN: u64 = 3;
 
 impl EmbeddingHttpConfig {
-    /// Returns an id of the model and of all settings that change its vectors.
+    /// Returns an id that depends on the model and on all settings that change its vectors.
     pub fn model_id(&self) -> ModelId {
         let keep = |character: char| {
             if character.is_ascii_alphanumeric() || "._-".contains(character) { character } else { '-' }

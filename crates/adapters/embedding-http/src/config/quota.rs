@@ -11,7 +11,7 @@ use crate::control::{ControlSettings, Quota};
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct QuotaConfig {
-    /// Limits that the provider states. A limit that is not set means unlimited.
+    /// Limits that the provider states. If a limit is not set, the quantity is unlimited.
     pub requests_per_minute: Option<u64>,
     pub tokens_per_minute: Option<u64>,
     /// Length of the window for both limits.

@@ -13,8 +13,8 @@ const RETRY: u64 = 100;
 /// Balance before the first call.
 const FIRST: u64 = 300;
 
-/// Allows one retry per ten calls, and one per ten seconds for callers with few calls. At most ten retries
-/// are saved.
+/// Allows one retry per ten calls, and one per ten seconds for callers with few calls. Unused retries
+/// accumulate up to ten.
 #[derive(Debug)]
 pub(super) struct RetryBudget {
     balance: u64,

@@ -1,4 +1,4 @@
-//! Limits the number of calls at the same time. The limit is fixed, or adapts to the response times of the
+//! Limits the number of concurrent calls. The limit is fixed, or adapts to the response times of the
 //! provider.
 //!
 //! The adaptive rule and its constants come from Vector's adaptive request concurrency. There is one decision

@@ -2,8 +2,8 @@
 //! window.
 //!
 //! A share of the quota is reserved for questions. A call with passages must fit both the whole quota and the
-//! quota without this share, and it is counted against both. A call with questions must only fit the whole
-//! quota, so questions can also use the quota that passages leave unused.
+//! quota without this share, and it is counted against both. A call with questions needs to fit only the
+//! whole quota, so questions can also use the quota that passages leave unused.
 //!
 //! Guarantee: if no call uses more tokens than requested, the calls do not exceed the limits in any window of
 //! the provider. This holds for any order of requests, completed calls, throttled calls and cancelled calls.
@@ -109,8 +109,8 @@ impl Limiter {
         let meter = |limit: u64, burst: u64| Some(Meter::new(limit, window, burst));
         let usable = |limit: u64| percent(limit, 100 - quota.headroom_percent);
         let left = |limit: u64| percent(usable(limit), 100 - quota.questions_percent);
-        // The burst is 1/240 of the requests of a minute, and 1/25 of the tokens of a minute. Both values are
-        // small compared with the limit, and large enough for full batches.
+        // The burst is 1/240 of the requests that are allowed in a minute, and 1/25 of the tokens. Both
+        // values are small compared with the limit, and large enough for full batches.
         let requests_burst = |limit: u64| left(limit) / 240;
         let tokens_burst = |limit: u64| (left(limit) / 25).max(quota.largest_text);
         let for_questions = |limit: u64| (usable(limit) - left(limit)) / 10;

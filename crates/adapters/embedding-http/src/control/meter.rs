@@ -4,7 +4,7 @@
 //! periods than they state. A *ledger* records the usage and limits its sum in any window, even after
 //! corrections.
 //!
-//! The ledger counts usage from the start of its call until one window after the end of the call. The
+//! The ledger counts the usage of a call from the start of the call until one window after its end. The
 //! provider counted it at some time in between. A network delay can therefore never put more usage into a
 //! window of the provider than into the ledger.
 
@@ -59,8 +59,8 @@ impl Meter {
                 return *until;
             }
         }
-        // Calls in progress cause the remaining excess. If such a call ends now, its usage is counted for one
-        // more window.
+        // Calls in progress cause the remaining excess. If one of these calls ends now, its usage is counted
+        // for one more window.
         if excess == 0 { now } else { now + self.window }
     }
 

@@ -24,8 +24,8 @@ pub use limiter::{Class, Grant, Limiter, Quota, Reservation};
 pub enum End {
     /// A valid reply. The reply contains the tokens that the provider counted, if the provider reports them.
     Answered { tokens: Option<u64> },
-    /// The provider refuses these texts because they are too large or not acceptable. The provider does not
-    /// refuse the caller.
+    /// The provider refuses these texts because they are too large or not acceptable. Calls with other texts
+    /// may succeed.
     Rejected,
     /// The provider received too many calls. The reply may state how long to wait.
     Throttled { retry_after: Option<Duration> },
@@ -74,7 +74,7 @@ pub struct ControlSettings {
     /// `None`: the concurrency adapts to the provider, up to `max_concurrency`.
     pub concurrency: Option<usize>,
     pub max_concurrency: usize,
-    /// A longer wait that the provider requests is reduced to this.
+    /// A longer wait that the provider requests is reduced to this time.
     pub max_retry_after: Duration,
 }
 
@@ -113,8 +113,7 @@ impl Control {
         let probe_at = self.breaker.ready_at(now);
         if probe_at > now {
             // The end of the probe may show that the provider works again. The batches of one part fail
-            // together. A batch that returned an error here instead of waiting would therefore cancel the
-            // probe.
+            // together, so a batch that returned an error here instead of waiting would cancel the probe.
             let is_probed = self.concurrency.num_in_progress() > 0;
             return if is_probed { Verdict::Wait { until: probe_at } } else { Verdict::Broken { until: probe_at } };
         }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::vector::quantize;
 use crate::config::ProviderKind;
 
-/// An invalid reply. The error contains only numbers of the reply, no text.
+/// An invalid reply. The error contains only numbers from the reply, no text.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidReply {
     #[error("the content type is not JSON")]

@@ -65,7 +65,8 @@ pub(crate) fn request_body(config: &EmbeddingHttpConfig, input_type: InputType, 
     body.unwrap_or_default()
 }
 
-/// Returns an upper bound for the bytes of a valid reply. A decimal number has at most `PER_NUMBER` bytes.
+/// Returns an upper bound on the number of bytes in a valid reply. A decimal number has at most `PER_NUMBER`
+/// bytes.
 pub(crate) fn max_reply_bytes(config: &EmbeddingHttpConfig, num_texts: usize) -> usize {
     const PER_NUMBER: usize = 32;
     const AROUND: usize = 64 * 1024;

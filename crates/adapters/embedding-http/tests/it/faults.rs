@@ -1,5 +1,5 @@
-//! Tests faults of a provider in virtual time. No wrong vector is returned, requested waits are respected,
-//! and the client recovers if possible.
+//! Tests how the client handles the faults of a provider, in virtual time. No wrong vector is returned,
+//! requested waits are respected, and the client recovers if possible.
 
 use std::time::Duration;
 
@@ -140,7 +140,7 @@ async fn long_wait_is_returned_as_throttled() {
     tokio::time::advance(wait).await;
     embed(&embedder, 5).await.expect("the wait has ended");
     assert_eq!(disturbed.provider().report().num_early, 0);
-    // A caller waits for a question, so a wait of three seconds is already too long.
+    // A caller waits for the result of a question, so a wait of three seconds is already too long.
     disturbed.provider().script([Fault::Throttle { retry_after: Some("3".to_owned()) }]);
     let error = embedder.embed(InputType::Query, &["q"]).await.expect_err("a wait of three seconds is too long");
     assert!(matches!(error.kind, ErrorKind::Throttled { retry_after: Some(_) }), "{error}");
@@ -177,9 +177,9 @@ async fn throttling_never_opens_the_breaker() {
     assert_eq!((counters.num_throttled, counters.num_breaker_opened, counters.num_retries), (60, 0, 0));
 }
 
-/// The provider has all faults of the fault case, one after the other. The consumer pauses when the client
-/// requests a pause. Every part gets the same vectors as from a provider without faults, no call is too
-/// early, and only real failures are counted as attempts.
+/// The provider shows every fault that it can simulate, one after the other. The consumer pauses when the
+/// client requests a pause. Every part gets the same vectors as from a provider without faults, no call is
+/// too early, and only real failures are counted as attempts.
 #[tokio::test(start_paused = true)]
 async fn successive_faults_lose_no_part() {
     for shape in SHAPES {

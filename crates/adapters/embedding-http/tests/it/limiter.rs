@@ -1,7 +1,7 @@
-//! Tests the guarantees of the limiter for any order of requests, ends, throttled calls, cancelled calls and
-//! changes of owner.
+//! Tests the guarantees of the limiter for any order of requests, completed calls, throttled calls, cancelled
+//! calls and changes of owner.
 //!
-//! The simulated provider is as strict as possible. It counts each call at the worst time between the begin
+//! The simulated provider is as strict as possible. It counts each call at the worst time between the start
 //! and the end of the call, and it checks every window.
 
 use std::time::Duration;
@@ -28,7 +28,7 @@ fn quota(requests: u64, tokens: u64, questions_percent: u8) -> Quota {
 struct Seen(Vec<(Duration, u64)>);
 
 impl Seen {
-    /// Returns the maximum numbers of requests and tokens in any window. A window excludes its begin and
+    /// Returns the maximum numbers of requests and tokens in any window. A window excludes its start and
     /// includes its end.
     fn most(&self) -> (u64, u64) {
         let mut calls = self.0.clone();
@@ -46,7 +46,7 @@ impl Seen {
     }
 }
 
-/// A call in progress: its final usage, and whether the provider counts it at its begin or at its end.
+/// A call in progress: its final usage, and whether the provider counts it at its start or at its end.
 #[derive(Clone, Debug)]
 struct CallInProgress {
     reservation: Reservation,

@@ -16,7 +16,7 @@ use crate::virtual_time::{VirtualProvider, as_strs, config, quota, texts};
 const TOKENS: u64 = 120_000;
 const REQUESTS: u64 = 300;
 
-/// Embeds passages without end, with several consumers.
+/// Embeds passages continuously, with several consumers.
 fn passages(tasks: &mut JoinSet<()>, embedder: &Arc<HttpEmbedder>) {
     for consumer in 0..3 {
         let embedder = Arc::clone(embedder);

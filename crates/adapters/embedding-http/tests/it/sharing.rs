@@ -57,8 +57,8 @@ async fn waiting_callers_fill_scarce_calls() {
     }
 }
 
-/// Every text is sent only once, even if a call takes longer than the wait for the next call. A remainder in
-/// a shared call requests no other call.
+/// Every text is sent only once, even if a call takes longer than the wait for the next call. A remainder
+/// that is in a shared call does not request a call of its own.
 #[tokio::test(start_paused = true)]
 async fn every_text_is_sent_once() {
     let slow = Settings { latency: Duration::from_secs(3), ..Settings::new(Shape::Voyage) };
@@ -113,7 +113,8 @@ async fn remainder_never_waits_in_order_to_share() {
 struct Picky {
     provider: VirtualProvider,
     word: &'static str,
-    /// The status of the reply to such a call. `None` closes the connection instead.
+    /// The status of the reply to a call with a text that contains the word. `None` closes the connection
+    /// instead.
     status: Option<u16>,
 }
 
@@ -176,7 +177,7 @@ async fn every_waiting_caller_gets_its_own_vectors() {
     for seed in 0..60 {
         let random = &mut StdRng::seed_from_u64(seed);
         let shape = SHAPES[random.random_range(0..3)];
-        // In half of the cases the provider refuses calls of more than ten texts, and the settings of the
+        // In half of the cases, the provider refuses calls of more than ten texts, but the settings of the
         // client do not contain this limit.
         let max_tokens = if seed % 2 == 0 { 500 } else { 16_000 };
         let latency = Duration::from_millis(200);

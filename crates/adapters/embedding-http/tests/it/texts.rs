@@ -72,7 +72,7 @@ async fn text_that_never_fits_is_too_large() {
 }
 
 /// The quota is smaller than the provider's batches. The client makes batches smaller before it requests
-/// permission, and no call waits without end.
+/// permission, and no call waits forever.
 #[tokio::test(start_paused = true)]
 async fn batches_fit_the_quota() {
     let provider = VirtualProvider::new(Settings { tokens: Some(5_000), ..Settings::new(Shape::Voyage) });

@@ -1,4 +1,4 @@
-//! Tests waits that the provider requests, and the number of calls at the same time.
+//! Tests waits that the provider requests, and the number of concurrent calls.
 
 use std::time::Duration;
 
@@ -76,8 +76,8 @@ async fn adaptive_concurrency_finds_the_capacity() {
     assert!((5.0..=12.0).contains(&mean), "{mean}: {limits:?}");
 }
 
-/// A third of all calls fails, which is too few for the breaker. The number of retries is at most a tenth of
-/// the calls, plus the retries that the budget adds over time.
+/// A third of all calls fails, which is too small a share to open the breaker. The number of retries is at
+/// most a tenth of the calls, plus the retries that the budget adds over time.
 #[tokio::test(start_paused = true)]
 async fn retries_stay_few_when_many_calls_fail() {
     let provider =

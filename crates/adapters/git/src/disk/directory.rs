@@ -1,10 +1,9 @@
 //! Lists plain directories: all files below the root. Links whose targets are inside the root are followed.
 //!
 //! The listing follows a link if its target is inside the root and is not a directory that the path already
-//! passed through. Every other link (target outside, missing, or a cycle) is recorded as a link. Links
-//! between directories can multiply without a cycle, so a separate limit applies to the entries that are
-//! found through such links. After this limit is reached, links to directories are recorded and no longer
-//! followed.
+//! contains. Every other link (target outside, missing, or a cycle) is recorded as a link. Links between
+//! directories can multiply without a cycle, so a separate limit applies to the entries that are found
+//! through such links. After this limit is reached, links to directories are recorded and no longer followed.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -42,7 +41,8 @@ pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) ->
     Ok(DiskTree { root: Arc::new(root), revision, branch: None, entries: identified.entries, cache })
 }
 
-/// Lists the paths of a plain directory, so that `limit` receives their number and size. No content is read.
+/// Lists the paths of a plain directory without reading contents, and passes the number and total size of the
+/// files to `limit`.
 pub(crate) fn count(path: &str, limit: &ListingLimit, limits: &Limits) -> Result<(), SourceError> {
     let root = Root::open(path, true).map_err(|error| from_io("count", path, error))?;
     let counter = Counter::new(path, limits.max_entries, limit);

@@ -79,7 +79,7 @@ fn is_rule_file(path: &RepoPath) -> bool {
     is_settings(path) || path.file_name() == ".gitattributes"
 }
 
-/// Whether this is a settings file, from which the reading plan is made.
+/// Whether this is a settings file, from which the reading plan is built.
 fn is_settings(path: &RepoPath) -> bool {
     path.as_str() == ".cairn.yaml" || path.file_name() == ".cairnignore"
 }

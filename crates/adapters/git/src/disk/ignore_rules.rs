@@ -60,7 +60,7 @@ impl IgnoreRules {
         match error.kind() {
             ErrorKind::NotFound | ErrorKind::NotADirectory => (base, None),
             ErrorKind::FileTooLarge => hides_all(&base, format!("the ignore file {error}")),
-            // As in git, such a file has no patterns.
+            // As in git, an unreadable ignore file has no patterns.
             _ => (base, Some(error.to_string())),
         }
     }

@@ -7,8 +7,8 @@ pub(super) fn map<T: Sync, R: Send>(items: &[T], work: &(impl Fn(&T) -> R + Sync
     if items.len() < 256 || num_threads == 1 {
         return items.iter().map(work).collect();
     }
-    // The pieces are assigned to the threads in turn, so that the work on a directory of large files is
-    // shared by several threads.
+    // The pieces are assigned to the threads in turn, so that several threads share the work on a directory
+    // of large files.
     let pieces: Vec<&[T]> = items.chunks(items.len().div_ceil(num_threads * 8)).collect();
     let mut done: Vec<(usize, Vec<R>)> = Vec::with_capacity(pieces.len());
     std::thread::scope(|scope| {

@@ -1,9 +1,9 @@
 //! Opens files beneath a directory, and nothing outside it.
 //!
-//! Programs may change the tree while it is read. A check of a path before the open would not be reliable,
-//! because a directory can be replaced with a link between the check and the open. So the kernel checks while
-//! it opens (`openat2`). If the kernel does not have this call, this module opens one directory after the
-//! other and follows no link.
+//! Programs may change the tree while it is read. Checking a path before opening it would not be reliable,
+//! because a directory can be replaced with a link between the two steps. So the kernel checks the path while
+//! it opens the file (`openat2`). If the kernel does not have this call, this module opens one directory
+//! after the other and follows no link.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
@@ -17,12 +17,13 @@ use rustix::io::Errno;
 
 use crate::regular_file::read_regular;
 
-/// Reads a regular file of at most `max_bytes` beneath a directory. No link of the path is followed.
+/// Reads a regular file of at most `max_bytes` beneath a directory. Links in the path are not followed.
 pub fn read_beneath(directory: &str, path: &str, max_bytes: u64) -> io::Result<Vec<u8>> {
     Root::open(directory, false)?.read(path.as_bytes(), max_bytes).map(|(bytes, _)| bytes)
 }
 
-/// Flags to inspect a path. An open with these flags needs no permission to read, and does not follow a link.
+/// Flags to inspect a path. Opening a path with these flags needs no read permission, and does not follow a
+/// link.
 #[cfg(target_os = "linux")]
 const LOOK: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW);
 #[cfg(not(target_os = "linux"))]
@@ -86,8 +87,8 @@ impl Root {
         Some(target.strip_prefix(&self.path).ok()?.as_os_str().as_bytes().to_vec())
     }
 
-    /// The bytes of a regular file, and its metadata at the time of the open. Returns an error for a file of
-    /// more than `max_bytes`, and never waits on a pipe.
+    /// The bytes of a regular file, and its metadata at the time when it was opened. Returns an error for a
+    /// file of more than `max_bytes`, and never waits on a pipe.
     pub(super) fn read(&self, path: &[u8], max_bytes: u64) -> io::Result<(Vec<u8>, Metadata)> {
         let file = match self.open_file(path) {
             Err(error) if self.follows_links && leads_through_link(&error) => {
@@ -106,14 +107,15 @@ impl Root {
     fn open_beneath(&self, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
         let flags = flags | OFlags::CLOEXEC;
         match open_at_once(&self.directory, path, flags) {
-            // The call does not exist, or the system call filter of an old container runtime rejects it.
+            // The kernel has no `openat2`, or the system call filter of an old container runtime rejects the
+            // call.
             Err(Errno::NOSYS | Errno::PERM) => Ok(open_step_by_step(&self.directory, path, flags)?),
             opened => Ok(opened?),
         }
     }
 }
 
-/// Whether an open failed because a part of the path is a link (or a file, if the path continues).
+/// Whether an open failed because a part of the path is a link, or is a file although the path continues.
 pub(super) fn leads_through_link(error: &io::Error) -> bool {
     [Errno::LOOP, Errno::XDEV, Errno::NOTDIR].iter().any(|kind| error.raw_os_error() == Some(kind.raw_os_error()))
 }

@@ -1,11 +1,11 @@
 //! Stores the ids of files on disk, so that unchanged files are not read again.
 //!
-//! A file is treated as unchanged if its size, its inode and both its times equal the stored values, with
-//! times compared in nanoseconds. This comparison is not sufficient for a file that changes twice within one
-//! tick of the file system's clock. So a file is not stored in the cache if one of its times is later than
-//! two seconds before the read began. Git applies the same rule ("racy clean"). This module applies the rule
-//! when the cache is written. The cache is an opaque sequence of bytes with a checksum. A damaged or foreign
-//! cache is treated as empty.
+//! A file is treated as unchanged if its size, its inode and its times of modification and change equal the
+//! stored values. Times are compared in nanoseconds. This comparison is not sufficient for a file that
+//! changes twice within one tick of the file system's clock. So a file is stored in the cache only if both
+//! times are at least two seconds before the start of the read. Git applies the same rule ("racy clean").
+//! This module applies the rule when the cache is written. The cache is an opaque sequence of bytes with a
+//! checksum. A damaged or foreign cache is treated as empty.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -18,7 +18,7 @@ const MAGIC: &[u8; 8] = b"cairnst2";
 const KEY_BYTES: usize = 16;
 const CHECKSUM_BYTES: usize = 16;
 
-/// The coarsest clock of a file system that is still in use has ticks of two seconds.
+/// Among the file systems that are still in use, the coarsest clock has ticks of two seconds.
 const TICK: Duration = Duration::from_secs(2);
 
 /// If one of these values differs, the file may have changed.

@@ -1,4 +1,4 @@
-//! The listing of a tree of files on disk, and the found files from which it is made.
+//! The listing of a tree of files on disk, and the found files from which the listing is made.
 
 use std::fs::Metadata;
 use std::io;
@@ -56,7 +56,7 @@ pub(super) struct FoundFile {
 pub(super) enum FoundState {
     /// The file is read and hashed if the reading plan allows it.
     Readable { kind: EntryKind, stat: Stat },
-    /// The entry is recorded without a read of a file: a link, a submodule, or a path that cannot be read.
+    /// The entry is recorded without reading a file: a link, a submodule, or a path that cannot be read.
     Settled { kind: EntryKind, blob: BlobId, size_bytes: u64, unreadable: Option<String> },
 }
 

@@ -32,7 +32,7 @@ use crate::objects::repository::{OpenRepository, blob_of, kind_of_mode};
 use crate::objects::tree::{CONFIG_FILE, date, unusable_config};
 use crate::settings::{GitSettings, Limits};
 
-/// These paths are listed only if git's own file cannot be read or used.
+/// Each of these files of git is listed only if it cannot be read or used.
 const INDEX_FILE: &[u8] = b".git/index";
 const HEAD_FILE: &[u8] = b".git/HEAD";
 const GIT: &[u8] = b".git";
@@ -125,7 +125,8 @@ impl GitState {
     }
 }
 
-/// Lists the paths of a working tree, so that `limit` receives their number and size. No content is read.
+/// Lists the paths of a working tree without reading contents, and passes the number and total size of the
+/// files to `limit`.
 pub(crate) fn count(path: &str, limit: &ListingLimit, limits: &Limits) -> Result<(), SourceError> {
     let root = Root::open(path, false).map_err(|error| from_io("count", path, error))?;
     let git = GitState::read(&root, limits);

@@ -8,8 +8,8 @@ use crate::objects::repository::blob_of;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct History {
     pub(super) commit: BlobId,
-    /// Digest of the commits at which a shallow clone ends. With this digest, a shallow clone and a deeper
-    /// clone of the same commit are distinguished.
+    /// Digest of the commits at which a shallow clone ends. This digest distinguishes a shallow clone from a
+    /// deeper clone of the same commit.
     pub(super) boundary: [u8; 32],
     /// Number of commits: the commit itself and all its ancestors.
     pub(super) num_commits: u64,

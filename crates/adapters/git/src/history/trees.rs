@@ -57,7 +57,7 @@ impl<'r> Trees<'r> {
                     pending.push((entry.id, [path.as_slice(), b"/"].concat(), depth + 1));
                 }
             }
-            // Trees without files are counted too, because a few objects can name a billion such trees.
+            // Trees without files are counted too, because a few objects can represent a billion such trees.
             num_directories += 1;
             if num_directories > limits.max_entries || paths.len() + pending.len() > limits.max_entries {
                 return Err(git2::Error::from_str("the tree has more paths than the limit"));

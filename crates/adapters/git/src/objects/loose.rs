@@ -1,5 +1,5 @@
-//! Checks loose objects before libgit2 reads them, because libgit2 never returns from the read of an object
-//! whose file is truncated.
+//! Checks loose objects before libgit2 reads them, because libgit2 hangs when it reads an object whose file
+//! is truncated.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
@@ -54,8 +54,8 @@ struct LooseFile {
 }
 
 impl LooseFile {
-    /// Opens a loose file. `None` if there is no such file, or if the file has an old format of git, which
-    /// does not start with a zlib stream.
+    /// Opens a loose file. `None` if there is no such file, or if the file has a format of old git versions,
+    /// which does not start with a zlib stream.
     fn open(path: &Path) -> Option<Self> {
         let mut file = match open_regular(path) {
             Ok(file) => BufReader::new(file),

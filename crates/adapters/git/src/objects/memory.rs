@@ -6,7 +6,7 @@
 //! this module replaces libgit2's allocator. While a thread reads an object, the new allocator refuses
 //! allocations that are too large. Such an object becomes unreadable, and the sync continues.
 //!
-//! Objects that need large allocations are read one after the other in the whole process. So the memory of a
+//! In the whole process, only one object that needs large allocations is read at a time. So the memory of a
 //! sync does not grow with its number of threads.
 
 use std::cell::Cell;
@@ -24,7 +24,7 @@ const EACH_THREAD: usize = 16 << 20;
 const ONE_THREAD: usize = 96 << 20;
 /// The sizes of allocations of at least this size are added to the work.
 const LARGE: usize = 1 << 20;
-/// If an allocation of more than this size remains after a failed read, it is a leak of libgit2. The cache of
+/// If an allocation of more than this size remains after a failed read, libgit2 has leaked it. The cache of
 /// libgit2 stores no object of 1 MiB or more. The leaked memory is the base of a delta that cannot be
 /// unpacked.
 const LEAK: usize = 2 << 20;
@@ -144,8 +144,8 @@ struct Allocator {
 pub(crate) fn install() {
     let allocator = Allocator { allocate, reallocate, free };
     // SAFETY: `Allocator` has the layout of `git_allocator`. libgit2 copies the struct to which the pointer
-    // refers. Memory that libgit2 allocated before is from `malloc` too, so the new functions may free this
-    // memory.
+    // refers. Memory that libgit2 has already allocated is from `malloc` too, so the new functions may free
+    // it.
     let status = unsafe {
         libgit2_sys::git_libgit2_opts(libgit2_sys::GIT_OPT_SET_ALLOCATOR as c_int, std::ptr::from_ref(&allocator))
     };
@@ -163,7 +163,7 @@ fn is_granted(size: usize) -> bool {
     true
 }
 
-/// Replaces the address `old` in the list with `new`. 0 means no address. While no object is read, the list
+/// In the list, replaces the address `old` with `new`. 0 means no address. While no object is read, the list
 /// is not changed.
 fn note(old: usize, new: usize) {
     if LIMIT.get() == usize::MAX || old == new {

@@ -136,7 +136,7 @@ impl OpenRepository {
         small(|| self.objects.find_commit(id))
     }
 
-    /// The commit with this id, or the commit that the tag with this id names.
+    /// The commit with this id, or the commit to which the tag with this id points.
     pub(crate) fn commit_behind(&self, mut id: Oid) -> Result<Commit<'_>, git2::Error> {
         let loose = self.loose();
         for _ in 0..MAX_TAGS {
@@ -147,7 +147,7 @@ impl OpenRepository {
                 Err(object) => return object.peel_to_commit(),
             }
         }
-        Err(git2::Error::from_str("the tag names a chain of too many tags"))
+        Err(git2::Error::from_str("the tag points to a chain of too many tags"))
     }
 }
 
@@ -169,7 +169,7 @@ pub(crate) fn kind_of_mode(mode: u32) -> Option<EntryKind> {
     }
 }
 
-/// Returns the commit of a repository on disk that `revision` names, and the name of its branch or tag. The
+/// Returns the commit that `revision` names in a repository on disk, and the name of its branch or tag. The
 /// revision is a branch, a tag or a commit id, tried in this order. `None` means `HEAD`.
 pub(crate) fn resolve(
     repository: &OpenRepository,

@@ -1,9 +1,9 @@
 //! Lists a commit's tree, and reads the contents of its files.
 //!
-//! A tree is untrusted data: a dozen objects can name a billion paths. So paths are counted before the first
-//! entry is built, and each tree object is read only once for the count. Entries are then built one after the
-//! other within the caller's limit. A directory that is damaged, missing or too deep, and a path that is too
-//! long, becomes one entry that contains the reason.
+//! A tree is untrusted data: a dozen objects can represent a billion paths. So paths are counted before the
+//! first entry is built, and each tree object is read only once for the count. Entries are then built one
+//! after the other within the caller's limit. Each directory that is damaged, missing or too deep, and each
+//! path that is too long, becomes one entry that contains the reason.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -175,8 +175,9 @@ pub(crate) fn count_below(repository: &OpenRepository, tree: Oid, limits: &Limit
     Walk::new(trees, &key, limits, counter).count(tree, 0)
 }
 
-/// Maximum size of all parsed tree objects, for each path that a tree may have. A tree object counts each
-/// time it is parsed. Without this limit, a large damaged object could be parsed at a million paths.
+/// Limits the total size of the tree objects that are parsed for one tree, in bytes per path that a tree may
+/// have. A tree object counts each time it is parsed. Without this limit, a large damaged object could be
+/// parsed once for each of a million paths.
 const MAX_TREE_BYTES_PER_PATH: u64 = 1_024;
 
 /// Maximum number of cached headers. The cache is useful because one blob can have many paths.
@@ -189,7 +190,7 @@ struct Walk<'r> {
     counter: Counter<'r>,
     counts: HashMap<Oid, Below>,
     headers: HashMap<Oid, Option<(usize, ObjectType)>>,
-    /// The number of directories that were entered, with the root.
+    /// The number of directories that were entered, including the root.
     num_entered: u64,
     num_parsed_bytes: u64,
 }
@@ -221,9 +222,9 @@ impl<'r> Walk<'r> {
         Ok(entries)
     }
 
-    /// Counts the paths and directories below a tree. Each tree object is read once. A tree object that is
-    /// too deep at its first path counts as one path there, so the count of a tree object that has several
-    /// paths can be too small. The limits are checked again when the entries are built.
+    /// Counts the paths and directories below a tree. Each tree object is read once. If a tree object is too
+    /// deep at its first path, it is counted as one path. So the count can be too small if the same tree
+    /// object also has other paths. The limits are checked again when the entries are built.
     fn count(&mut self, id: Oid, depth: usize) -> Result<Below, SourceError> {
         if depth > self.limits.max_depth {
             return Ok(Below::ONE_PATH);
@@ -276,7 +277,7 @@ impl<'r> Walk<'r> {
             level.num_done_bytes = tree.len() - rest.rest().len();
             prefix.extend_from_slice(found.name);
             let kind = kind_of_mode(found.mode);
-            // Directories without paths are not entered, because a few objects can name a billion such
+            // Directories without paths are not entered, because a few objects can represent a billion such
             // directories.
             if kind.is_none() && self.counts.get(&found.id).is_some_and(|below| below.num_paths == 0) {
                 continue;

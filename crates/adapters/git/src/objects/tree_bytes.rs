@@ -1,4 +1,4 @@
-//! Parses tree objects in the format in which git stores them, without a copy.
+//! Parses tree objects in the format in which git stores them, without copying them.
 
 use std::cmp::Ordering;
 

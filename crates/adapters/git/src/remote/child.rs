@@ -36,7 +36,7 @@ pub(super) struct Resources {
 pub(super) struct Growth<'a> {
     pub(super) path: &'a Path,
     pub(super) max_bytes: u64,
-    /// Called at intervals with the present size in bytes.
+    /// Called at intervals with the current size in bytes.
     pub(super) report: &'a dyn Fn(u64),
 }
 

@@ -1,6 +1,6 @@
 //! Manages the bare clone of a remote on disk.
 //!
-//! The content of a clone cannot control git or libgit2. Before each use its configuration is written again,
+//! The content of a clone cannot control git or libgit2. Before each use, its configuration is written again,
 //! and all files that could configure a command, a hook, an attribute or another object store are removed. A
 //! clone with a link or a special file is discarded and fetched again.
 
@@ -60,7 +60,7 @@ impl<'k> CloneDirectory<'k> {
                     file.set_modified(SystemTime::now()).map_err(broken)?;
                     return Ok(file);
                 }
-                // A sweep has removed the file.
+                // A sweep has removed the lock file.
                 Ok(()) => {}
                 Err(fs::TryLockError::WouldBlock) if Instant::now() < deadline => {
                     #[expect(
@@ -161,8 +161,8 @@ fn is_reduced_to_data(clone: &Path) -> io::Result<bool> {
             remove(&entry.path())?;
         }
     }
-    // This folder can contain the file `alternates` (other object stores). A fetch needs no file of this
-    // folder.
+    // This folder can contain the file `alternates` (other object stores). A fetch does not need any file in
+    // this folder.
     remove(&clone.join("objects/info"))?;
     for name in DATA {
         let path = clone.join(name);
@@ -229,7 +229,7 @@ fn remove_locks(folder: &Path, with_folders: bool) {
     }
 }
 
-/// Whether the path still leads to this open file.
+/// Whether the path still refers to this open file.
 fn is_at(file: &File, path: &Path) -> bool {
     let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
     file.metadata().map(identity).ok().is_some_and(|own| fs::metadata(path).map(identity).ok() == Some(own))

@@ -1,10 +1,10 @@
-//! Classifies git's error output. A part of this text comes from the remote.
+//! Classifies git's error output. A part of the output comes from the remote.
 
 use cairn_ports::ErrorKind;
 use cairn_redaction::quoted;
 
-/// Phrases in the error output of git, curl and ssh, with their meaning. The first phrase of this list that
-/// the output contains decides the kind of the error.
+/// Phrases in the error output of git, curl and ssh, with their meaning. The first phrase in this list that
+/// the output contains determines the kind of the error.
 const MEANINGS: &[(&str, ErrorKind)] = &[
     ("returned error: 30", ErrorKind::Invalid),
     ("fsck", ErrorKind::Corrupt),

@@ -53,7 +53,7 @@ pub(crate) struct RemoteHead {
 }
 
 impl<'s> Remote<'s> {
-    /// All requests to the remote together may take `patience`.
+    /// All requests to the remote together may take at most `patience`.
     pub(crate) fn new(
         text: &str,
         tenant: Option<&'s Tenant>,
@@ -94,7 +94,7 @@ impl<'s> Remote<'s> {
     pub(crate) fn head(&self, revision: Option<&str>) -> Result<RemoteHead, SourceError> {
         let names = match revision {
             None => vec!["HEAD".to_owned()],
-            // `^{}` is the commit that an annotated tag names.
+            // `^{}` marks the commit to which an annotated tag points.
             Some(name) => ["refs/heads/NAME", "refs/tags/NAME^{}", "refs/tags/NAME"]
                 .map(|form| form.replace("NAME", name))
                 .to_vec(),
@@ -209,7 +209,7 @@ impl<'s> Remote<'s> {
         self.fault(ErrorKind::TooLarge, message)
     }
 
-    /// Git ends when it reaches such a limit, so the figure is not known.
+    /// The system ends git when it reaches one of these limits, so the amount that git needs is not known.
     fn too_large(&self, unit: &str, limit: u64, setting: &str) -> SourceError {
         let message = format!(
             "git needs more than {limit} {unit} for this repository; the limit is {limit} (`sources.{setting}`)"

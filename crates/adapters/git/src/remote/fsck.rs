@@ -5,7 +5,7 @@
 //! Its own walk of a tree treats each path as data and records an entry that it cannot use. So one unusual
 //! file must not stop a fetch.
 //!
-//! The checks of the structure of commits and tags are not in this list. They still reject a fetch.
+//! Structural checks of commits and tags are not in this list. They still reject a fetch.
 
 /// Checks of names, modes and order in trees.
 const OF_TREES: &[&str] = &[
@@ -47,8 +47,8 @@ const OF_FILES: &[&str] = &[
     "symlinkTargetMissing",
 ];
 
-/// Checks of the persons, times and messages of commits and tags. Old commits of trustworthy projects fail
-/// them.
+/// Checks of the authors, times and messages of commits and tags. Old commits of trustworthy projects fail
+/// these checks.
 const OF_PERSONS: &[&str] = &[
     "badDate",
     "badDateOverflow",
@@ -67,8 +67,8 @@ const OF_PERSONS: &[&str] = &[
     "zeroPaddedDate",
 ];
 
-/// The settings of a git command that ignore these checks. Git warns about a name that its version does not
-/// know, and continues.
+/// The settings of a git command that ignore these checks. Git warns about names of checks that its version
+/// does not support, and continues.
 pub(super) fn ignored_checks() -> impl Iterator<Item = String> {
     [OF_TREES, OF_FILES, OF_PERSONS].into_iter().flatten().map(|check| format!("fetch.fsck.{check}=ignore"))
 }

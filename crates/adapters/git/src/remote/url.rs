@@ -31,7 +31,7 @@ pub enum InvalidUrl {
     #[error("`{scheme}` URLs are refused unless `{setting}` is set")]
     NotAllowed { scheme: &'static str, setting: &'static str },
     #[error(
-        "the URL contains a credential; remove it and name the variable that contains the token in `sources.tokens`"
+        "the URL contains a credential; remove it, and in `sources.tokens`, name the variable that contains the token"
     )]
     Credentials,
     #[error("the URL has no host")]
@@ -43,18 +43,18 @@ pub enum InvalidUrl {
     #[error("the URL has a character that is not allowed in the URL of a repository")]
     BadCharacter,
     #[error(
-        "the host is on this machine, in a private network or a metadata service; `sources.allow_private_addresses` permits such hosts"
+        "the host is on this machine, in a private network, or is a metadata service; `sources.allow_private_addresses` permits such hosts"
     )]
     PrivateAddress,
 }
 
 impl RemoteUrl {
-    /// Whether a text looks like a URL (or `user@host:path`) and not like a path on this machine.
+    /// Whether a text looks like a URL (or `user@host:path`), not like a path on this machine.
     pub fn looks_like_one(text: &str) -> bool {
         text.contains("://") || text.contains("::") || scp_form(text).is_some()
     }
 
-    /// Parses a URL and makes all checks that need no name resolution.
+    /// Parses a URL and performs all checks that need no name resolution.
     pub fn parse(text: &str, policy: &RemotePolicy) -> Result<Self, InvalidUrl> {
         if text.chars().any(|character| character.is_control() || character.is_whitespace() || character == '\\') {
             return Err(InvalidUrl::BadCharacter);
@@ -344,7 +344,7 @@ mod tests {
         for text in ["https://user:pass@localhost/a", "ext::sh", "file://host/a", "http://127.0.0.1/a?x"] {
             RemoteUrl::parse(text, &open).expect_err(text);
         }
-        // Git's command lines and settings will contain the host, so it must not contain these signs.
+        // Git's command lines and settings will contain the host, so it must not contain these characters.
         for sign in "'\"`$;&|(){}<>*?!~,=+%^ \n".chars() {
             for text in [format!("ssh://git@x{sign}y.example/a"), format!("https://x{sign}y.example/a")] {
                 let host = RemoteUrl::parse(&text, &open).map(|url| url.host().to_owned());

@@ -1,4 +1,4 @@
-//! Checks the contract of the port for each kind of source: working trees, bare repositories, plain
+//! Checks that each kind of source fulfils the contract of the port: working trees, bare repositories, plain
 //! directories and remotes.
 
 use std::collections::BTreeMap;

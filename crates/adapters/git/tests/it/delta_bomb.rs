@@ -31,11 +31,12 @@ fn delta_bomb_ends_at_the_memory_limit() {
     assert!(started_at.elapsed() < Duration::from_secs(60));
 }
 
-/// A bare repository is read in this process, without git. Here the delta base of the small files is too
-/// large.
+/// A bare repository is read in this process, without the program `git`. The delta base of the small files is
+/// too large.
 #[test]
 fn delta_bases_of_a_bare_repository_are_limited() {
-    // The objects of the chain up to 64 MiB are read, unless the small files use up the work that is allowed.
+    // The objects of the chain that have at most 64 MiB are read, unless the small files use up the allowed
+    // work.
     let (num_read, num_small) = read_bomb(20);
     assert_eq!((num_read, num_small), (11, 20));
     let (num_read, num_small) = read_bomb(2_000);

@@ -64,7 +64,7 @@ fn last_change_equals_git_log() {
     check(&fixture, &fixture.work_tree(), &SourceCache::default());
 }
 
-/// Builds an unusual history step by step. Each step uses the cache of the previous step, which must not
+/// Builds an unusual history step by step. Each step uses the cache of the previous step. The cache must not
 /// change the result.
 #[test]
 fn cache_never_changes_the_result() {
@@ -86,7 +86,7 @@ fn cache_never_changes_the_result() {
     step(0, &|fixture| write_many(fixture, "first"));
     step(1, &|fixture| fixture.write("a", "1"));
     step(2, &|fixture| fixture.write("many/d0/f0", "edited"));
-    // A file becomes a folder, and then the same file again.
+    // A file is replaced with a folder, and then the same file is restored.
     step(3, &|fixture| {
         fixture.git(&["rm", "--quiet", "a"]);
         fixture.write("a/b", "below");
@@ -95,7 +95,7 @@ fn cache_never_changes_the_result() {
         fixture.git(&["rm", "--quiet", "-r", "a"]);
         fixture.write("a", "1");
     });
-    // A rename without a change of content, and then a change of mode.
+    // A file is renamed without a change of its content, and then its mode changes.
     step(5, &|fixture| {
         fixture.git(&["mv", "many/d1/f1", "moved"]);
     });
@@ -150,7 +150,7 @@ fn uncommitted_files_have_no_time() {
     let tree = open(&fixture, &fixture.work_tree(), &SourceCache::default());
     let expect = [("edited", None), ("same", by_git(&fixture, "same")), ("untracked", None)];
     assert_eq!(dates(tree.as_ref()), expect.map(|(path, at)| (path.to_owned(), at)).into());
-    // After the deleted and edited files are restored, they have their times again.
+    // After the deleted and edited files are restored, they have the same times as before.
     fixture.git(&["checkout", "--quiet", "--", "."]);
     let tree = open(&fixture, &fixture.work_tree(), tree.cache());
     assert_eq!(dates(tree.as_ref())["deleted"], by_git(&fixture, "deleted"));

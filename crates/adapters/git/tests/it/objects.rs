@@ -123,7 +123,7 @@ fn repository_without_commits_is_not_found() {
     assert!(std::error::Error::source(&error).expect("cause").to_string().contains("no commit yet"));
 }
 
-/// A commit of twelve objects names ten thousand million paths.
+/// The tree of a commit has ten billion paths, but consists of only twelve objects.
 #[test]
 fn tree_bomb_ends_soon_with_too_large() {
     let fixture = Fixture::repository();
@@ -143,7 +143,7 @@ fn tree_bomb_ends_soon_with_too_large() {
     assert_figure_and_limit(&error);
 }
 
-/// The message of a refused source contains the figure, the limit and the name of the setting.
+/// Checks that the message of a refused source contains the figure, the limit and the name of the setting.
 fn assert_figure_and_limit(error: &SourceError) {
     let message = cause(error);
     let numbers = message.split(|sign: char| !sign.is_ascii_digit()).filter_map(|text| text.parse::<u64>().ok());
@@ -151,8 +151,8 @@ fn assert_figure_and_limit(error: &SourceError) {
     assert!(message.contains("(`sources.") && numbers.len() == 2 && numbers[0] > numbers[1], "{message}");
 }
 
-/// A directory that is too deep is one unreadable entry in every kind of source, and so is a path that is too
-/// long.
+/// In every kind of source, a directory that is too deep becomes one unreadable entry, and so does a path
+/// that is too long.
 #[test]
 fn deep_and_long_paths_are_unreadable_entries() {
     let fixture = Fixture::repository();
@@ -169,7 +169,7 @@ fn deep_and_long_paths_are_unreadable_entries() {
             let mut settings = remote_settings(&fixture);
             (settings.limits.max_depth, settings.limits.max_path_bytes) = (max_depth, max_path_bytes);
             let tree = GitSources::new(settings).open(&source, &ReadOptions::default()).expect("open");
-            // A plain directory has the files of git too.
+            // The listing of a plain directory also contains the files of git.
             let paths = tree.entries().iter().filter(|entry| !entry.path.as_str().starts_with(".git/"));
             let (unread, read): (Vec<_>, Vec<_>) = paths.partition(|entry| entry.unreadable.is_some());
             let unread: Vec<&str> = unread.iter().map(|entry| entry.path.as_str()).collect();
@@ -185,7 +185,7 @@ fn deep_and_long_paths_are_unreadable_entries() {
     check(30, 69, 4, &["aaaa", "cccc"]);
 }
 
-/// A name of git may have any length, and a tree of git any depth.
+/// In git, a name may have any length, and a tree may have any depth.
 #[test]
 fn forged_names_and_depths_do_not_stop_a_listing() {
     let fixture = Fixture::repository();
@@ -260,7 +260,7 @@ fn caller_limit_stops_every_kind_of_listing() {
     check(|listed| listed.size_bytes > 249);
 }
 
-/// Without the adapter's check, libgit2 would never return from the read of a truncated object.
+/// Without the adapter's check, libgit2 would hang when it reads a truncated object.
 #[test]
 fn truncated_loose_objects_are_errors() {
     let fixture = Fixture::repository();
@@ -320,7 +320,7 @@ fn truncated_objects_of_an_alternate_are_errors() {
     assert!(reader.read(find(tree.as_ref(), "torn")).is_err());
 }
 
-/// Commits a tree that names 2^40 empty directories.
+/// Commits a tree that contains 2^40 empty directories.
 fn add_empty_directories(fixture: &Fixture) {
     let mut tree = text(fixture.git_with_input(&["mktree"], b""));
     for _ in 0..40 {

@@ -1,4 +1,4 @@
-//! Tests the listing and reading of trees whose files are replaced with links at the same time.
+//! Tests listing and reading trees while their files are replaced with links.
 
 use std::fs;
 use std::path::Path;
@@ -11,8 +11,8 @@ use crate::support::Fixture;
 
 const OUTSIDE: &str = "outside the root";
 
-/// Exchanges `path` and `other` again and again until `done` is set. Each exchange is atomic, so that the
-/// path always exists.
+/// Exchanges `path` and `other` repeatedly until `done` is set. Each exchange is atomic, so that both paths
+/// always exist.
 fn exchange(path: &Path, other: &Path, done: &AtomicBool) -> u64 {
     let mut num_exchanges = 0;
     while !done.load(Ordering::Relaxed) {
@@ -42,7 +42,8 @@ fn check(fixture: &Fixture, source: &Source, path: &str, target: &Path) {
     assert!(num_exchanges > 100 && num_contents > 100, "{num_exchanges} exchanges, {num_contents} contents");
 }
 
-/// Checks that no entry and no content comes from outside the root. Returns the number of contents.
+/// Checks that no entry and no content comes from outside the root. Returns the number of contents that were
+/// read.
 fn read_all(tree: &dyn SnapshotTree) -> usize {
     let outside = cairn_git::blob_id(OUTSIDE.as_bytes());
     let mut reader = tree.reader().expect("reader");

@@ -83,7 +83,7 @@ fn tags_and_commits_are_fetched() {
     fixture.git(&["tag", "-a", "-m", "a tag", "v1.0"]);
     fixture.write("b", "2");
     fixture.commit_all();
-    // Without this setting, some servers send only commits that a reference names.
+    // Without this setting, some servers send only commits to which a reference points.
     fixture.git(&["config", "uploadpack.allowReachableSHA1InWant", "true"]);
     let (source, sources) = (url(&fixture), GitSources::new(remote_settings(&fixture)));
     for (revision, name) in [("v1.0", Some("v1.0")), (first.as_str(), None)] {
@@ -222,8 +222,8 @@ fn commit_unusual_trees(fixture: &Fixture) {
     fixture.write(".git/refs/heads/main", id("commit", commit.as_bytes()));
 }
 
-/// Git's checks of objects stop a fetch because of one file. Cairn ignores the checks of files, because its
-/// walk of a tree records an unusable entry and continues.
+/// By default, git's object checks stop a fetch because of one file. Cairn ignores the checks that concern
+/// files, because its walk of a tree records an unusable entry and continues.
 #[test]
 fn unusual_files_do_not_stop_a_fetch() {
     let fixture = Fixture::repository();

@@ -100,7 +100,7 @@ impl Fixture {
         self.repo.to_str().expect("UTF-8").to_owned()
     }
 
-    /// The repository as a bare repository: only its objects are read.
+    /// The same repository as a bare source: only its objects are read.
     pub(crate) fn bare(&self) -> Source {
         Source::Bare { path: format!("{}/.git", self.path()) }
     }

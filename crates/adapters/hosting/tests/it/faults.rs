@@ -157,7 +157,7 @@ async fn missing_token_variable_is_named() {
     assert!(refused.to_string().contains("CAIRN_TEST_NO_TOKEN"), "{refused}");
 }
 
-/// Each entry has false data, and a part of the expected reason.
+/// Each case is an entry with false data, and a part of the expected reason.
 #[tokio::test]
 async fn invalid_entries_are_refused_alone() {
     for kind in KINDS {
@@ -210,11 +210,11 @@ async fn pages_and_entries_have_limits() {
     let (error, _) = fails(ServiceKind::Github, vec![Reply::json(zeros(1_000))], "max_repositories = 999").await;
     assert!(error.kind == ErrorKind::TooLarge && shown(&error).contains("max_repositories"), "{}", shown(&error));
 
-    // The reply about a single repository has a limit too.
+    // The size of a reply about a single repository is limited too.
     let server = TestServer::start(move |_| Reply::json(zeros(600_000))).await;
     let error = service(ServiceKind::Github, &server, "").whereabouts("1").await.expect_err("too long");
     assert_eq!(error.kind, ErrorKind::TooLarge, "{}", shown(&error));
-    // Only the entry that is too long is refused.
+    // In a list, only the entry that is too long is refused.
     let page = format!("[{},{}]", zeros(600_000), entry(ServiceKind::Github, "acme", &repository(1)));
     let server = TestServer::start(move |_| Reply::json(page.clone())).await;
     let listing = service(ServiceKind::Github, &server, "").list().await.expect("a list");

@@ -1,4 +1,5 @@
-//! Tests rate limits. The adapter waits when the service requests it, and returns long waits to the caller.
+//! Tests rate limits. The adapter waits when the service requests a wait, and returns long waits to the
+//! caller.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -1,5 +1,5 @@
-//! Tests the adapter against a local server. The tests cover replies in the form of the services'
-//! documentation, pages, errors, limits, and false data.
+//! Tests the adapter against a local server. The tests cover replies in the form that the documentation of
+//! each service describes, pages, errors, limits, and false data.
 
 mod conformance;
 mod faults;

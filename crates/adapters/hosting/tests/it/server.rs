@@ -66,7 +66,7 @@ pub struct TestServer {
 }
 
 struct Shared {
-    /// Replies that are sent before all other replies. Each is sent once.
+    /// Replies that are sent before all other replies, each of them once.
     first: Mutex<VecDeque<Reply>>,
     answering: Box<Answering>,
     asked: Mutex<Vec<RecordedRequest>>,

@@ -1,4 +1,4 @@
-//! Tests replies in the form of the services' documentation, with all their fields.
+//! Tests replies in the form that the documentation of each service describes, with all fields.
 
 use cairn_hosting::ServiceKind;
 use cairn_ports::{HostedRepository, Hosting, Listing};

@@ -11,10 +11,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use cairn_ports::{BlobMeta, Put, check_blob_key};
 
-/// The directory in which objects are written before they get their name. The name of this directory
-/// conflicts with no key, because no key starts with a dot.
+/// The directory in which objects are written before they are linked to their names. The name of this
+/// directory cannot conflict with a key, because no key starts with a dot.
 const TEMPORARY: &str = ".tmp";
-/// An older temporary file is abandoned, because writing an object takes only seconds.
+/// A temporary file that is older than this was abandoned by its writer, because writing an object takes only
+/// seconds.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 /// Maximum number of attempts to link an object. An attempt fails if a deletion removes the empty directory
 /// at the same time.
@@ -40,8 +41,8 @@ pub(crate) fn put(root: &Path, key: &str, bytes: &[u8]) -> io::Result<Put> {
     if let Some(file) = found_or_none(missing_directory_is_missing(File::open(&path)))?
         && file.metadata()?.is_file()
     {
-        // The caller has not referenced the object yet. A sweep decides by age, so the object must get a new
-        // time.
+        // The caller has not created a reference to the object yet, and a sweep decides by age. So the object
+        // must get a new modification time.
         file.set_modified(SystemTime::now())?;
         // The writer that linked the object may not have synced the directory yet, but a successful `put`
         // means that the object is durable.
@@ -64,15 +65,15 @@ fn write_temporary(root: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     let path = root.join(TEMPORARY).join(format!("{}-{number}", process::id()));
     let written = write_synced(&path, bytes);
     if written.is_err() {
-        // The error of the write is returned, and an error of the removal is ignored. A remaining file is
-        // removed when the store is opened later.
+        // The error of the write is returned. An error of the removal is ignored, because a remaining file is
+        // removed when the store is opened again.
         let _ = fs::remove_file(&path);
     }
     written.map(|()| path)
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // A file with this name may exist, if an earlier process with the same id was killed here.
+    // A file with this name may exist, if an earlier process with the same id was killed at this point.
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
     let (first, second) = bytes.split_at(bytes.len() / 2);
     file.write_all(first)?;
@@ -98,7 +99,7 @@ fn link(root: &Path, temporary: &Path, path: &Path) -> io::Result<Put> {
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::other("other processes remove the directory of the object repeatedly"))
+    Err(io::Error::other("other processes repeatedly removed the directory of the object"))
 }
 
 /// Creates the directory and its parents, and syncs the parent of each new directory.
@@ -135,7 +136,7 @@ pub(crate) fn get(root: &Path, key: &str) -> io::Result<Bytes> {
     if !meta.is_file() || meta.len() < MAPPED_FROM_BYTES {
         return missing_directory_is_missing(fs::read(path).map(Bytes::from));
     }
-    // SAFETY: objects are create-only. No writer changes the file after it got its name, and a deletion only
+    // SAFETY: objects are create-only. No writer changes a file that has its final name, and a deletion only
     // removes the name.
     let mapped = unsafe { memmap2::Mmap::map(&file)? };
     Ok(Bytes::from_owner(mapped))

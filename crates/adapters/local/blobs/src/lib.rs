@@ -1,9 +1,9 @@
 //! Stores artifacts as files. Objects are create-only, complete or absent, and durable when a write returns.
 //!
 //! An object is written to a separate file in `.tmp`, synced, and then linked to its name. The link makes the
-//! store create-only: if several writers in any processes write the same key, exactly one succeeds. A reader
-//! never gets a part of an object. The directory is synced before the write returns. Keys cannot leave the
-//! root, because each part of a key is checked and must not start with a dot.
+//! store create-only: if several writers, in one process or in several, write the same key, exactly one
+//! succeeds. A reader never gets a part of an object. The directory is synced before the write returns. Keys
+//! cannot leave the root, because each part of a key is checked and must not start with a dot.
 
 mod files;
 
@@ -25,7 +25,7 @@ pub struct LocalBlobs {
     root: PathBuf,
 }
 
-/// The error if the directory of the store cannot be created or read.
+/// The error that is returned if the directory of the store cannot be created or read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot open the artifacts in `{root}`")]
 pub struct OpenError {

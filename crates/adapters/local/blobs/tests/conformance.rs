@@ -1,4 +1,4 @@
-//! Checks the contract of blob stores with the store in files.
+//! Checks that the file store fulfils the contract of blob stores.
 
 use anyhow::Result;
 use cairn_conformance::{blob_store, suite};

@@ -1,5 +1,5 @@
-//! Makes writes fail at each step. Checks that no partial object is ever visible, and that the next attempt
-//! succeeds.
+//! Makes a write fail at each of its steps. Checks that no partial object is ever visible, and that the next
+//! attempt succeeds.
 //!
 //! Needs the feature `failpoints`.
 #![cfg(feature = "failpoints")]

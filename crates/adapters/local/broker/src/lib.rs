@@ -1,10 +1,10 @@
 //! The in-process broker. The broker has bounded queues, two lanes, prefetch, acknowledgements, retries and
 //! dead letters.
 //!
-//! Jobs are lost when the process ends. The ledger stores which parts are open, and their jobs are published
-//! again. While the process runs, a published job is waiting, delivered, delayed or settled, and never lost.
-//! At most `prefetch` jobs of a stage are unsettled. Interactive jobs have priority over bulk jobs. Within a
-//! lane, jobs are delivered in the order in which they were published.
+//! Jobs are lost when the process ends. The ledger stores which parts are open, and the jobs of these parts
+//! are published again after a restart. While the process runs, a published job is waiting, delivered,
+//! delayed or settled, and never lost. At most `prefetch` jobs of a stage are unsettled. Interactive jobs
+//! have priority over bulk jobs. Within a lane, jobs are delivered in the order in which they were published.
 //!
 //! The broker cannot detect the end of a consumer in the same process, because no connection breaks. So the
 //! owner of the consumers calls [`LocalBroker::reclaim`] when a consumer ends (by a panic or an aborted
@@ -44,9 +44,9 @@ struct State {
 
 #[derive(Default)]
 struct Signals {
-    /// A job may be receivable.
+    /// Notified when a job may have become receivable.
     ready: Notify,
-    /// The queue may have capacity.
+    /// Notified when a queue may have free capacity.
     capacity: Notify,
 }
 
@@ -71,7 +71,7 @@ impl LocalBroker {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // No change of the state can panic halfway, so the state behind a poisoned lock is consistent.
+        // No method can panic in the middle of a change, so the state behind a poisoned lock is consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

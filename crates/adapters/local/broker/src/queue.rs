@@ -102,8 +102,8 @@ impl StageQueue {
     /// The time at which a message may become receivable without any other event.
     pub(crate) fn next_change(&self) -> Option<Instant> {
         let due = self.delayed.first_key_value().map(|((due, _), _)| *due);
-        // While `prefetch` is used up, a due message becomes receivable only after an answer, not at a
-        // certain time.
+        // While `prefetch` jobs are unsettled, a due message becomes receivable only when a delivery is
+        // answered, not at a certain time.
         let due = if self.outstanding.len() < self.settings.prefetch.max(1) { due } else { None };
         let reclaimed = self.outstanding.values().filter_map(|outstanding| outstanding.reclaimed_at).min();
         [due, reclaimed].into_iter().flatten().min()

@@ -8,7 +8,7 @@ pub struct QueueSettings {
     /// Maximum number of waiting jobs. If the queue is full, `publish` waits. Retries are never refused and
     /// may exceed this number.
     pub capacity: usize,
-    /// Maximum number of jobs that are unsettled at the same time.
+    /// Maximum number of unsettled jobs.
     pub prefetch: usize,
     /// After this time without an answer, a delivery is reclaimed. The time must be longer than the deadline
     /// of every handler.

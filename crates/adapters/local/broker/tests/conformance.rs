@@ -1,5 +1,5 @@
-//! Checks the contract of brokers with the in-process broker. The paused clock advances only when the broker
-//! or the suite waits.
+//! Checks that the in-process broker fulfils the contract of brokers. The paused clock advances only when the
+//! broker or the suite waits.
 
 use anyhow::Result;
 use async_trait::async_trait;

@@ -18,7 +18,7 @@ use cairn_local_embedding::LocalEmbedder;
 use cairn_ranking::{PassageFields, ScopeFrequencies, passage_terms, query_terms};
 use serde_json::Value;
 
-/// A definition with a rank beyond this is treated as not found.
+/// A definition with a rank beyond this rank is treated as not found.
 const DEPTH: usize = 100;
 
 struct Definition {
@@ -113,7 +113,7 @@ fn best(scores: impl Iterator<Item = i64>) -> Vec<usize> {
     found.into_iter().map(|(_, index)| index).collect()
 }
 
-/// Fuses two lists by reciprocal ranks. Only the ranks of the lists are kept here.
+/// Fuses two lists by reciprocal ranks. Only the ranks in the lists are used here, not the scores.
 fn fuse_two(vectors: &[usize], terms: &[usize]) -> Vec<usize> {
     let mut points: BTreeMap<usize, usize> = BTreeMap::new();
     for list in [vectors, terms] {

@@ -1,7 +1,7 @@
 //! Reads the model file in place: opening it copies no data and builds no table.
 //!
 //! Numbers are little-endian. The file has a header of 64 bytes, followed by sections. Each section starts at
-//! a multiple of 64:
+//! an offset that is a multiple of 64 bytes:
 //!
 //! | section | what |
 //! | --- | --- |
@@ -12,14 +12,14 @@
 //! | table | `i8` × dimensions × rows |
 //! | words | the words, one in each line, in the order of their rows: for developers and tests |
 //!
-//! The scale of a row is part of its weights, so only integers are summed. The rows after the rows of the
-//! words are buckets: a word outside the vocabulary has the row `words + hash mod buckets`. The hash is
-//! FNV-1a in 32 bits. Two words of a vocabulary never have the same hash; the exporter checks this. Probing
-//! starts at the slot whose number is in the upper bits of `hash · 0x9E3779B1`.
+//! The scale of a row is part of its weights, so only integers are summed. After the rows of the words, there
+//! is one row for each bucket: a word outside the vocabulary has the row `words + hash mod buckets`. The hash
+//! is FNV-1a in 32 bits. Two words of a vocabulary never have the same hash; the exporter checks this.
+//! Probing starts at the slot whose number is in the upper bits of `hash · 0x9E3779B1`.
 //!
-//! The header contains the magic `CAIRNSTA`, six numbers (`u32` each) and the blake3 of all bytes after the
-//! header (32 bytes). The numbers are the version, the dimensions, the counts of words, buckets and slots,
-//! and the length of the section `words` in bytes.
+//! The header contains the magic `CAIRNSTA`, six numbers (`u32` each) and the blake3 digest of all bytes
+//! after the header (32 bytes). The numbers are the version, the dimensions, the counts of words, buckets and
+//! slots, and the length of the section `words` in bytes.
 
 use std::fmt::Write;
 
@@ -109,7 +109,7 @@ impl<'a> StaticModel<'a> {
         })
     }
 
-    /// blake3 of all bytes after the header.
+    /// The blake3 digest of all bytes after the header.
     pub fn digest(&self) -> [u8; 32] {
         self.digest
     }
@@ -118,7 +118,7 @@ impl<'a> StaticModel<'a> {
         DIMENSIONS
     }
 
-    /// `cairn-static-<version>-<start of the digest>`. A model with other weights has another name.
+    /// `cairn-static-<version>-<start of the digest>`. A model with different weights has a different name.
     pub fn name(&self) -> String {
         let mut name = format!("cairn-static-{VERSION}-");
         for byte in &self.digest[..6] {
@@ -147,7 +147,8 @@ impl<'a> StaticModel<'a> {
         let mut slot = (hash.wrapping_mul(0x9E37_79B1) >> (32 - self.slots.len().trailing_zeros())) as usize;
         loop {
             let row = usize::from(u16::from_le_bytes(self.slots[slot]));
-            // An empty slot contains a row number beyond the words, so the word is not in the vocabulary.
+            // An empty slot contains a row number that is greater than those of all words, so the word is not
+            // in the vocabulary.
             let Some(fingerprint) = self.fingerprints.get(row) else { return self.bucket(hash) };
             if u32::from_le_bytes(*fingerprint) == hash {
                 return row;
@@ -156,7 +157,7 @@ impl<'a> StaticModel<'a> {
         }
     }
 
-    /// The row of a word outside the vocabulary. Several such words share a row.
+    /// The row of a word outside the vocabulary. Several of these words share a row.
     pub(crate) fn bucket(&self, hash: u32) -> usize {
         (self.num_words + hash % self.num_buckets) as usize
     }

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-/// Only this number of bytes at the start of the text is searched for the head.
+/// The head is searched only in this number of bytes at the start of the text.
 const HEAD_BYTES: usize = 320;
 /// A line that begins with one of these strings is a comment, decorator, attribute or docstring.
 const NOT_HEAD: [&[u8]; 8] = [b"//", b"/*", b"*", b"#", b"@", b"--", b"\"\"\"", b"'''"];

@@ -100,7 +100,7 @@ impl<'m> WordCounter<'m> {
 
     fn mark_head(&mut self, text: &str) {
         let range = head(text.as_bytes());
-        // The limit of the head may be within a character. Such a character is not part of a word and is
+        // A boundary of the head may be inside a character. Such a character is not part of a word, so it is
         // skipped.
         let (start, end) = (text.ceil_char_boundary(range.start), text.floor_char_boundary(range.end));
         words(text.get(start..end).unwrap_or_default(), |word| {

@@ -1,4 +1,4 @@
-//! Checks the contract of embedders with the shipped model.
+//! Checks that the shipped model fulfils the contract of embedders.
 
 use anyhow::Result;
 use cairn_conformance::{embedder, suite};

@@ -25,8 +25,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// After this time without an answer, a child is treated as hanging, even if it uses no processor time.
 const HANGS_AFTER: Duration = Duration::from_secs(60);
 
-/// A parser that runs child processes. A child is started as `program arguments…` and uses the protocol of
-/// `serve`.
+/// A parser that runs child processes. A child is started with the command `program arguments…` and uses the
+/// protocol of `serve`.
 pub struct ChildParser {
     program: PathBuf,
     arguments: Vec<String>,
@@ -90,8 +90,9 @@ impl ChildParser {
 impl FileParser for ChildParser {
     async fn parse(&self, texts: Vec<SourceText>) -> Result<Vec<FileFacts>, FileParserError> {
         let mut facts = Vec::with_capacity(texts.len());
-        // If a child dies at a file, a new child tries the file once more. The first child may have been
-        // killed for another reason, or because the machine had no free memory.
+        // If a child dies while it parses a file, a new child tries the file once more. The file need not be
+        // the cause: for example, the first child may have been killed because the machine had no free
+        // memory.
         let mut suspect: Option<Suspect> = None;
         while facts.len() < texts.len() {
             let mut worker = if suspect.is_some() { self.start()? } else { self.worker()? };
@@ -152,7 +153,7 @@ impl Worker {
             }
             Ok(Stop::Through)
         };
-        // If a child dies while the parent writes, `receive` finds the file at which the child died.
+        // If a child dies while the parent writes, `receive` determines the file that the child was parsing.
         tokio::pin!(receive);
         tokio::select! {
             stop = &mut receive => stop,

@@ -26,14 +26,14 @@ pub fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
     while let Some(request) = frame::read(input)? {
         let source = SourceText::decode(&mut Reader(&request)).map_err(io::Error::other)?;
         let language = source.language.as_deref().unwrap_or("text");
-        // The query of a language is compiled before its first file is measured, because this can take as
-        // long as the deadline.
+        // The query of a language is compiled before its first file is measured, because compiling the query
+        // can take as long as the deadline.
         if prepared.insert(language.to_owned()) {
             parse_file(language, source.facts_key, "", &ParseLimits::default());
         }
         let (started, processor) = (Instant::now(), cpu::of_thread());
-        // The wall clock is read first, because this takes a tenth of the time that a read of the processor
-        // clock takes. Wall time is never less than processor time.
+        // The wall clock is read first, because reading it takes a tenth of the time of reading the processor
+        // clock. Wall time is never less than processor time.
         let keep_going = || started.elapsed() < DEADLINE || cpu::of_thread().saturating_sub(processor) < DEADLINE;
         let limits = ParseLimits { keep_going: &keep_going, ..ParseLimits::default() };
         let facts = parse_file(language, source.facts_key, &source.text, &limits);

@@ -1,5 +1,5 @@
-//! Checks the contract of parsers with child processes. This program is also the child: with the argument
-//! `parse-worker` it runs `serve`.
+//! Checks that the parser with child processes fulfils the contract of parsers. This program is also the
+//! child: with the argument `parse-worker`, it runs `serve`.
 
 use anyhow::Result;
 use cairn_conformance::{file_parser, suite};

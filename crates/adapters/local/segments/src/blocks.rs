@@ -1,4 +1,4 @@
-//! Stores texts compressed. Rows are packed into blocks, so that similar adjacent rows are compressed
+//! Stores texts in compressed form. Rows are packed into blocks, so that similar adjacent rows are compressed
 //! together. A read decompresses little more than the rows that it needs.
 //!
 //! A stream of blocks consists of an index and the data. An index entry has 12 bytes: the first row, the

@@ -19,7 +19,7 @@ impl Kernel {
         *Self::available().last().unwrap_or(&Kernel::Portable)
     }
 
-    /// The kernels that this processor can run, the fastest last.
+    /// The kernels that this processor can run, in ascending order of speed.
     pub(crate) fn available() -> Vec<Self> {
         #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut, reason = "other processors have one kernel"))]
         let mut kernels = vec![Kernel::Portable];
@@ -88,7 +88,8 @@ impl QueryVector {
             let (blocks, tail) = row.as_chunks::<16>();
             let mut sums = _mm256_setzero_si256();
             for (block, words) in blocks.iter().zip(words) {
-                // SAFETY: both arrays have the 16 and 32 bytes that are loaded; no alignment is needed.
+                // SAFETY: the two arrays have 16 and 32 bytes, and exactly these bytes are loaded; no
+                // alignment is needed.
                 let (block, words) =
                     unsafe { (_mm_loadu_si128(block.as_ptr().cast()), _mm256_loadu_si256(words.as_ptr().cast())) };
                 sums = _mm256_add_epi32(sums, _mm256_madd_epi16(_mm256_cvtepi8_epi16(block), words));

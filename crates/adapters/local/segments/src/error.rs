@@ -17,7 +17,7 @@ pub(crate) enum SegmentError {
 }
 
 impl SegmentError {
-    /// Creates an error that names the repository by the folder of the segment.
+    /// Creates an error. In the message, the name of the segment's folder identifies the repository.
     pub(crate) fn damaged(path: &Path, what: &'static str) -> Self {
         let folder = path.parent().and_then(Path::file_name);
         let repository = folder.map_or_else(String::new, |name| name.to_string_lossy().into_owned());

@@ -23,7 +23,7 @@ const TEMPORARY_PREFIX: &str = ".tmp-";
 /// Temporary files older than this belong to dead processes.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
-/// The file name of a segment of a part. `piece` is the number of the file within the part, from 0.
+/// The file name of a segment of a part. `piece` is the zero-based number of the file within the part.
 pub(crate) fn part_name(run: RunId, part: PartId, piece: usize) -> String {
     let (generation, stage, number) = (run.generation.0, part.stage.as_str(), part.number);
     match piece {
@@ -152,7 +152,8 @@ pub(crate) fn lock_listing(directory: &Path) -> Result<Option<File>, SegmentErro
     Ok(Some(file))
 }
 
-/// Waits until no reader lists or opens segments. Until the lock is dropped, no reader can do so.
+/// Waits until no reader lists or opens segments. Until the lock is dropped, no reader can list or open
+/// segments.
 pub(crate) fn wait_for_listings(directory: &Path) -> Result<Option<File>, SegmentError> {
     let Some(file) = open_listing(directory)? else { return Ok(None) };
     file.lock().map_err(SegmentError::io("lock", directory))?;
@@ -167,7 +168,7 @@ fn open_listing(directory: &Path) -> Result<Option<File>, SegmentError> {
     }
 }
 
-/// Whether the folder is missing or read-only. In both cases, nothing is removed from it.
+/// Whether the folder is missing or read-only. In both cases, nothing is removed from the folder.
 fn is_unwritable(kind: io::ErrorKind) -> bool {
     matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }

@@ -9,10 +9,10 @@
 //!     sections, each at an offset that is a multiple of 64 bytes
 //! ```
 //!
-//! Numbers are little-endian. Checksums are the first 16 bytes of blake3. Opening verifies the header and the
-//! sections that every query reads (`Section::is_checked_at_open`). `verify` verifies all sections. Rows are
-//! sorted by path, span and key. So the rows of one file are adjacent, and hits with equal scores already
-//! have the order of the results.
+//! Numbers are little-endian. Checksums are the first 16 bytes of blake3. When a file is opened, the header
+//! and the sections that every query reads are verified (`Section::is_checked_at_open`). `verify` checks all
+//! sections. Rows are sorted by path, span and key. So the rows of one file are adjacent, and hits with equal
+//! scores are already in the order of the results.
 
 use cairn_domain::Key128;
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ pub(crate) enum Section {
     /// Blocks of texts.
     TextIndex,
     TextData,
-    /// Retired keys (16 bytes) with the generation that retires them (u64), ascending.
+    /// Retired keys (16 bytes), each with the generation that retires the key (u64), in ascending order.
     Tombstones,
 }
 
@@ -78,9 +78,9 @@ impl Section {
         Section::Tombstones,
     ];
 
-    /// Whether the section is verified when a file is opened. Small sections are verified, and sections whose
-    /// damage would change results without an error. Texts and labels have separate checksums. Posting lists
-    /// and vectors are too large to be read before the first query.
+    /// Whether the section is verified when a file is opened. This is true for small sections, and for
+    /// sections in which damage would change results without an error. Texts and labels have separate
+    /// checksums. Posting lists and vectors are too large to be read before the first query.
     pub(crate) fn is_checked_at_open(self) -> bool {
         use Section::{Files, LabelIndex, Rows, TextIndex, Tombstones};
         matches!(self, Files | Rows | LabelIndex | TextIndex | Tombstones)
@@ -91,7 +91,7 @@ impl Section {
 pub(crate) struct Header {
     pub(crate) tenant: String,
     pub(crate) repository: [u8; KEY_BYTES],
-    /// The generations in which rows began, ascending. Rows refer to them by index.
+    /// The generations in which rows began, in ascending order. Rows refer to these generations by index.
     pub(crate) generations: Vec<u64>,
     pub(crate) dimensions: u16,
     pub(crate) num_rows: u32,
@@ -121,7 +121,8 @@ pub(crate) fn checksum(bytes: &[u8]) -> [u8; 16] {
     first
 }
 
-/// Properties that all rows of one file share. Filters test these instead of each row.
+/// Properties that all rows of one file share. Filters test these properties once per file, instead of once
+/// per row.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FileTable {
     pub(crate) languages: Vec<String>,

@@ -1,6 +1,6 @@
 //! Search segments: the local store of chunks, vectors and terms.
 //!
-//! A part of a run becomes one or more immutable files, each of which is written completely or not at all, so
+//! A part of a run becomes one or more immutable files. Each file is written completely or not at all, so
 //! staging may be repeated, and may be stopped at any moment. The files do not record which generation is
 //! published: a publication is a row in the metastore. The view of a query decides which files and rows are
 //! visible. The file of a part lists the keys that the part retires. A dense search scans all vectors in

@@ -123,7 +123,8 @@ fn remove_from_merged(
         let mut rows = all_rows(&segment, |row| segment.generation_of(row) >= before)?;
         rows.retain(|row| row.generation >= before);
         let tombstones = segment.tombstones().filter(|tombstone| tombstone.generation >= before).collect();
-        // The new file must list all replaced files that still exist, so that they stay replaced.
+        // The new file must list all replaced files that still exist, so that readers continue to ignore
+        // them.
         let mut replaces = vec![files::name_of(path)];
         replaces.extend(segment.header().replaces.iter().cloned());
         let contents =
@@ -166,7 +167,7 @@ fn step(
 }
 
 /// The numbers of the files to merge. After a change of the embedding model, the vectors of old files may
-/// have another number of dimensions, and such files are not merged with new files.
+/// have a different number of dimensions. These old files are not merged with new files.
 fn next_group(members: &[(&str, Member<'_>)]) -> BTreeSet<usize> {
     let size = |member: &Member<'_>| Size { rows: member.open.segment.num_rows(), dead: member.dead.len() as u32 };
     let with_rows = members.iter().map(|(_, member)| &member.open.segment).filter(|segment| segment.num_rows() > 0);
@@ -265,15 +266,15 @@ fn needed(tombstones: Vec<Tombstone>, rows: &[Row], others: &[&Segment]) -> Resu
     Ok(needed)
 }
 
-/// Writes a file that replaces other files. `newest` is the newest generation that was ever in these files.
-/// The new file may contain no rows of this generation.
+/// Writes a file that replaces other files. `newest` is the newest generation of which these files ever
+/// contained records. The new file may contain no rows of this generation.
 fn write_merged(directory: &Path, newest: Option<GenerationId>, contents: SegmentContents) -> Result<(), SegmentError> {
     let replaces = contents.replaces.clone();
     let bytes = writer::encode(contents)?;
     files::write(directory, &files::merged_name(newest.unwrap_or(GenerationId(0)), &replaces, &bytes), &bytes)
 }
 
-/// The newest generation that was ever in the file.
+/// The newest generation of which the file ever contained records, even if these records were removed later.
 fn newest(name: &str, segment: &Segment) -> Option<GenerationId> {
     generations(segment).chain(files::newest_of_merged(name)).max()
 }

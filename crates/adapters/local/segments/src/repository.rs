@@ -95,8 +95,8 @@ impl Snapshot {
             None => Segment::open(&directory.join(name)).map(Arc::new),
         };
         let mut opened: BTreeMap<String, Arc<Segment>> = BTreeMap::new();
-        // Only merged files replace other files. They are opened first, because replaced files need not be
-        // opened.
+        // Only merged files replace other files. Merged files are opened first, because replaced files need
+        // not be opened.
         for name in names.iter().filter(|name| files::is_merged(name)) {
             opened.insert(name.clone(), open(name)?);
         }
@@ -126,8 +126,8 @@ impl Snapshot {
     }
 }
 
-/// The rows of the segment that the tombstones end. Each element of the smaller set is searched in the larger
-/// set.
+/// The rows of the segment that the tombstones end. Each element of the smaller set is looked up in the
+/// larger set.
 fn ends(segment: &Segment, tombstones: &[Tombstone]) -> Result<Vec<(u32, GenerationId)>, SegmentError> {
     let mut ends = Vec::new();
     let mut add = |row: u32, tombstone: &Tombstone| {

@@ -74,7 +74,7 @@ impl RowSet {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// The set as words of 64 bits: `words()[i]` contains the rows from `64 i`.
+    /// The set as words of 64 bits: `words()[i]` contains the 64 rows that start at row `64 i`.
     pub(crate) fn words(&self) -> &[u64] {
         &self.words
     }

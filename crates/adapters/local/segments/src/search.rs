@@ -119,8 +119,8 @@ fn scan<'a>(segment: &'a Segment, rows: &RowSet, vector: &QueryVector, best: &mu
     }
 }
 
-/// Sums up the weights of each row. Returns false if the segment contains none of the terms. In this case
-/// `sums` still contains the sums of another segment.
+/// Sums up the weights of each row. Returns false if the segment contains none of the terms. In this case,
+/// `sums` is unchanged and contains the sums of a different segment.
 fn add_postings(segment: &Segment, terms: &[(u32, u32)], sums: &mut Vec<u32>) -> Result<bool, SegmentError> {
     let postings = segment.postings()?;
     let damaged = || segment.damaged("its postings cannot be read");
@@ -178,8 +178,8 @@ struct Best<'a> {
     candidates: Vec<Candidate<'a>>,
     /// The best scores so far, at most `limit`. The lowest score is on top.
     scores: BinaryHeap<Reverse<i64>>,
-    /// A lower score cannot be among the best. An equal score can be, because the order of rows decides
-    /// between equal scores.
+    /// A candidate with a lower score cannot be among the best. A candidate with this score can be among the
+    /// best, because the order of rows decides between equal scores.
     floor: i64,
 }
 

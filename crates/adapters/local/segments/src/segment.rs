@@ -44,7 +44,7 @@ impl Segment {
     /// Maps the file and verifies the sections that every query reads.
     pub(crate) fn open(path: &Path) -> Result<Self, SegmentError> {
         let file = File::open(path).map_err(SegmentError::io("open", path))?;
-        // SAFETY: segments are immutable. A segment is written under another name and renamed when it is
+        // SAFETY: segments are immutable. A segment is written under a temporary name and renamed when it is
         // complete. After that, the file can only be unlinked, which does not change the mapped bytes.
         let map = unsafe { Mmap::map(&file) }.map_err(SegmentError::io("map", path))?;
         let damaged = |what| SegmentError::damaged(path, what);
@@ -176,7 +176,7 @@ impl Segment {
     /// The first position in the order of keys whose prefix is at least `prefix`.
     ///
     /// Keys are hashes, so the position can be estimated. From the estimate, the search doubles its step
-    /// until it has passed the position, and then bisects.
+    /// until it has passed the position, and then continues as a binary search.
     fn place_of_prefix(&self, prefix: u32) -> Result<u32, SegmentError> {
         let num_rows = self.num_rows();
         let is_before = |place: u32| Ok::<_, SegmentError>(self.key_order(place)?.0 < prefix);

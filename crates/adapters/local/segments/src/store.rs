@@ -1,4 +1,4 @@
-//! Implements the ports of the store with the folders of repositories.
+//! Implements the ports `ChunkPlaces`, `VectorStore` and `Generations`. Each repository has one folder.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -141,7 +141,7 @@ impl Inner {
         let repository = self.repository(run.repository);
         let directory = repository.directory();
         match Segment::open(&directory.join(files::part_name(run, part, 0))) {
-            // The part was staged before.
+            // The part is already staged.
             Ok(_) => return Ok(()),
             Err(SegmentError::Damaged { .. }) => {}
             Err(error) if error.is_not_found() => {}
@@ -167,7 +167,8 @@ impl Inner {
 }
 
 /// Splits a part into the contents of files with at most `step_rows` rows each. The first file contains the
-/// tombstones. The rows have the order that they have in a file, so the ranges of the files overlap little.
+/// tombstones. Before the part is split, its rows are sorted in the order of rows in a file, so the ranges of
+/// the files overlap little.
 fn pieces(staging: &Staging, staged: StagedPoints) -> Result<Vec<SegmentContents>, SegmentError> {
     let (run, StagedPoints { points, retired }) = (staging.run, staged);
     let mut rows: Vec<Row> = points.into_iter().map(|point| Row { generation: run.generation, point }).collect();

@@ -1,6 +1,6 @@
 //! Encodes points as the bytes of a segment file.
 //!
-//! The bytes depend only on the points, not on their order, so the same part always gives the same file.
+//! The bytes depend only on the points, not on their order, so the same part always produces the same file.
 
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ pub(crate) fn encode(mut contents: SegmentContents) -> Result<Vec<u8>, SegmentEr
     assemble(header, &sections)
 }
 
-/// Sorts the rows as in a file, and removes repeated rows.
+/// Sorts the rows in the order that they have in a file, and removes repeated rows.
 pub(crate) fn order(rows: &mut Vec<Row>) {
     rows.sort_by(|left, right| {
         let (before, after) = (&left.point.chunk, &right.point.chunk);

@@ -1,4 +1,4 @@
-//! Checks the contract of vector stores with search segments.
+//! Checks that the store of search segments fulfils the contract of vector stores.
 
 use anyhow::Result;
 use cairn_conformance::{suite, vector_store};

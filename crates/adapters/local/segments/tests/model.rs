@@ -201,7 +201,7 @@ async fn play(steps: &[Step]) {
         match step {
             Step::Run { parts, publish } => stage(&store, &mut model, repository, parts, *publish).await,
             Step::Sweep => {
-                // The grace period has passed, so only the newest view is still in use.
+                // The grace period has ended, so only the newest view is still in use.
                 alive.clear();
                 let published: Vec<GenerationId> = model.published.iter().copied().collect();
                 store.sweep_retired(repository, &published).await.expect("swept");

@@ -1,4 +1,4 @@
-//! Tests single cases of the store: search, filters, reads and refused input.
+//! Tests individual cases of the store: search, filters, reads and refused input.
 
 mod support;
 
@@ -198,7 +198,7 @@ async fn every_flipped_bit_is_found_by_verify() {
         fs::write(&path, &damaged).expect("written");
         let store = SegmentStore::new(fixture.folder.path());
         let verified = store.verify(fixture.repository).await;
-        // A read of damaged data must not panic.
+        // Reading damaged data must not cause a panic.
         let _ = store.scroll(&view(2, &[]), &everything(), fixture.repository, 0).await;
         let terms = store.search_sparse(&view(2, &[]), &everything(), &ChunkFilter::default(), &[(7, 1)], 9).await;
         drop(terms);
@@ -206,7 +206,7 @@ async fn every_flipped_bit_is_found_by_verify() {
     }
 }
 
-/// Whether the byte is padding: only zeros follow up to the next section.
+/// Whether the byte is padding: this byte and all following bytes are zero, up to the next multiple of 64.
 fn is_padding(sound: &[u8], position: usize) -> bool {
     let end = (position + 1).next_multiple_of(64);
     sound[position..end].iter().all(|byte| *byte == 0)

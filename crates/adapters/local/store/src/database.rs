@@ -1,8 +1,9 @@
 //! Manages one SQLite file: its writer, its readers and their threads.
 //!
-//! The file has a write-ahead log, so that readers (also those of other processes) see the last commit while
-//! a writer writes. One connection, which a mutex protects, makes all writes of a process. Other processes
-//! wait for SQLite's own lock for up to `BUSY_TIMEOUT`. All operations run on tokio's blocking threads.
+//! The file has a write-ahead log, so that readers (including those of other processes) see the last commit
+//! while a writer writes. One connection, which a mutex protects, makes all writes of a process. Other
+//! processes wait for SQLite's own lock for up to `BUSY_TIMEOUT`. All operations run on tokio's blocking
+//! threads.
 //!
 //! Durability: every commit survives the end of the process. A commit with `Durability::Synced` also survives
 //! a power cut, because it syncs the log, which contains all earlier commits. A commit with
@@ -156,8 +157,8 @@ fn prepare_file(connection: &Connection) -> Result<(), Fault> {
     if mode != "wal" {
         return Err(Fault::invalid(format!("this file system does not support a write-ahead log (mode `{mode}`)")));
     }
-    // With this setting, a large staging transaction copies its pages into the file once, and not after every
-    // four megabytes.
+    // With this setting, a large staging transaction copies its pages into the file only once, instead of
+    // after every four megabytes.
     connection.pragma_update_and_check(None, "wal_autocheckpoint", 8192, |_| Ok(()))?;
     connection.pragma_update_and_check(None, "journal_size_limit", 32 << 20, |_| Ok(()))?;
     Ok(())

@@ -3,7 +3,7 @@
 use cairn_ports::{Cause, ErrorKind};
 use rusqlite::ErrorCode;
 
-/// A failure without operation and key, which are added where the port's method returns.
+/// A failure without its operation and key. Both are added where the method of the port returns.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) kind: ErrorKind,
@@ -21,7 +21,7 @@ pub(crate) struct Damaged {
 /// without loss of data.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the vector cache is damaged ({detail}); delete `vectors.db` beside `cairn.db`: its vectors are computed again"
+    "the vector cache is damaged ({detail}); delete `vectors.db` next to `cairn.db`; its vectors are computed again"
 )]
 pub(crate) struct DamagedCache {
     pub(crate) detail: String,

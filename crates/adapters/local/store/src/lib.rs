@@ -1,4 +1,5 @@
-//! Stores the documents of metastore and ledger, the graph and the vector cache of local mode in SQLite.
+//! Stores the documents of the metastore and the ledger, the graph, and the vector cache of local mode in
+//! SQLite.
 //!
 //! The store consists of two files in one directory. `cairn.db` contains all data that must be consistent, so
 //! a generation is published in the file that contains its graph. `vectors.db` contains the vector cache,

@@ -113,7 +113,7 @@ fn put(connection: &Connection, tenant: &Tenant, mut entries: Vec<Entry>) -> Res
     Ok(())
 }
 
-/// Replaces the stored vector of a key if its checksum does not match. Keeps a vector whose checksum matches.
+/// Replaces the stored vector of a key, unless the checksum of the stored vector matches.
 fn replace_damaged(connection: &Connection, space: i64, content: &ContentHash, bytes: &[u8]) -> Result<(), Fault> {
     let mut select = connection.prepare_cached("SELECT vector FROM vector WHERE space = ?1 AND content = ?2")?;
     let is_sound = |row: &rusqlite::Row<'_>| Ok(from_bytes(row.get_ref(0)?.as_blob()?).is_some());

@@ -1,4 +1,5 @@
-//! Checks the contracts of metastore, ledger, graph store and vector cache with SQLite.
+//! Checks that the store in SQLite fulfils the contracts of the metastore, the ledger, the graph store and
+//! the vector cache.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use cairn_local_store::LocalStore;
 use cairn_metastore::Metastore;
 
 /// In each test, the planted faults and the suite share one store, as tests of other adapters share one
-/// server. The faults run first. If they leave damage, the suite on the same store fails.
+/// server. The faults run first. If the faults leave damaged data, the suite on the same store fails.
 macro_rules! suites {
     ($($suite:ident: $port:path),+ $(,)?) => {$(
         #[tokio::test(flavor = "multi_thread")]
@@ -29,7 +30,7 @@ suites!(
     vector_cache: cairn_ports::VectorCache,
 );
 
-/// Checks metastore, ledger, outbox and requests, which are built on the store's documents.
+/// Checks the metastore, the ledger, the outbox and the requests, which are built on the store's documents.
 #[tokio::test(flavor = "multi_thread")]
 async fn runs_pass_suite_and_planted_faults_are_caught() -> Result<()> {
     let directory = tempfile::tempdir()?;

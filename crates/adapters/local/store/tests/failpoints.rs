@@ -1,5 +1,5 @@
-//! Tests a failed commit and a lost reply to a commit at every write. After a retry, the result must be the
-//! same as without the fault.
+//! For every write, tests a failed commit and a lost reply to the commit. After a retry, the result must be
+//! the same as without the fault.
 //!
 //! Needs the feature `failpoints`.
 #![cfg(feature = "failpoints")]
@@ -34,7 +34,7 @@ struct Scenario {
 }
 
 impl Scenario {
-    /// Repeats a step until it succeeds, like a caller with retries. `Conflict` after a failure means that
+    /// Repeats a step until it succeeds, as a caller with retries does. `Conflict` after a failure means that
     /// the first attempt succeeded.
     async fn until_done<T, E: PortError>(&self, step: impl AsyncFn() -> Result<T, E>) -> Result<Option<T>> {
         for attempt in 0..3 {

@@ -1,4 +1,4 @@
-//! Checks the contract of name indexes with layers in a local blob store.
+//! Checks that the name index with layers in a local blob store fulfils the contract of name indexes.
 
 use std::sync::Arc;
 

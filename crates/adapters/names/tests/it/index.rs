@@ -126,8 +126,8 @@ async fn wildcards_in_file_names_are_literal() {
     check("pages/*", FileMatch::Name, &[]).await;
 }
 
-/// Searches more repositories than the index searches at the same time. Each repository has a unique name and
-/// a name that all repositories have.
+/// Searches more repositories than the index searches concurrently. Each repository contains one unique
+/// symbol name and one symbol name that all repositories contain.
 #[tokio::test]
 async fn many_repositories_are_searched_in_order() {
     let (blobs, mut ids) = (Arc::new(MemoryBlobs::default()), Vec::new());
@@ -151,7 +151,7 @@ async fn many_repositories_are_searched_in_order() {
             let found: Vec<RepositoryId> = hits.expect("looked up").iter().map(|hit| hit.repository).collect();
             assert_eq!(found, expect);
         }
-        // The best hit is the first result, independently of its repository.
+        // The best hit is the first result, regardless of the repository that contains it.
         let hits = index.symbols(&view(2, &[]), &scope, "own_3", &[NameMatch::Exact, NameMatch::Prefix], 3).await;
         let found: Vec<String> = hits.expect("looked up").into_iter().map(|hit| hit.symbol.name).collect();
         assert_eq!((found.len(), found[0].as_str()), (3, "own_3"));

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use crate::fault::Fault;
 use crate::values::{key_from, key_text, position, row};
 
-/// Creates both end nodes of the edges. The statement runs in the same transaction as `INSERT`. In a separate
-/// transaction, a sweep could remove a node to which no edge refers yet.
+/// Creates both end nodes of the edges. The statement runs in the same transaction as `INSERT`. Otherwise, a
+/// sweep could remove a new node before the edge that refers to it is committed.
 pub(crate) const INSERT_ENDS: &str = "
 UNWIND $nodes AS key
 MERGE (:Node~ {key: key})";
@@ -53,7 +53,7 @@ pub(crate) fn retire_row(key: EdgeKey) -> BoltType {
     row([("edge", key_text(key.0).into()), ("position", position(key.0).into())])
 }
 
-/// An edge without its end nodes, as statements return it.
+/// An edge without its end nodes, in the form in which statements return it.
 #[derive(Deserialize)]
 pub(crate) struct EdgeRow {
     edge: String,

@@ -6,7 +6,8 @@
 //!
 //! A writer of a repository first takes the write lock of the repository's `Owner`. The records that the
 //! writer reads afterwards therefore do not change until its commit. A record is stored as bytes of the wire
-//! codec. Properties next to the record contain the values that statements test or operators search for.
+//! codec. Properties next to the record contain the values that statements use in conditions, or that the
+//! operator may search for.
 //!
 //! Guarantees:
 //!

@@ -50,7 +50,7 @@ pub(crate) fn line_of(node: &NodeRecord) -> i64 {
     node.span.map_or(0, |span| i64::from(span.start))
 }
 
-/// A version as statements return it, with its encoded record.
+/// A version in the form in which statements return it, with its encoded record.
 #[derive(Deserialize)]
 pub(crate) struct NodeRow {
     pub(crate) record: Vec<u8>,

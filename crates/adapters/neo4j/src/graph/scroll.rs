@@ -61,8 +61,8 @@ fn paged(query: Query, repository: RepositoryId, from: u64) -> Query {
     query.param("owner", key_text(repository.0)).param("from", number(from)).param("limit", PAGE_RECORDS as i64)
 }
 
-/// Builds a page. A full page ends before its last position, because more records with that position may
-/// follow.
+/// Builds a page. A full page omits the records at its last position, because more records with that position
+/// may follow.
 fn page<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T, Fault>) -> Result<Page<T>, Fault> {
     let positions = rows.iter().map(|row| row.get("position")).collect::<Result<Vec<i64>, _>>()?;
     let (num_items, next) = cut(&positions, PAGE_RECORDS)?;

@@ -52,7 +52,7 @@ fn check_owner(repository: RepositoryId, staged: &StagedGraph) -> Result<(), Fau
     let is_foreign = staged.nodes.iter().any(|node| node.repository != repository)
         || staged.edges.iter().any(|edge| edge.owner != repository)
         || staged.patterns.iter().any(|pattern| pattern.repository != repository);
-    if is_foreign { Err(Fault::invalid("a record belongs to another repository than the run")) } else { Ok(()) }
+    if is_foreign { Err(Fault::invalid("a record belongs to a different repository than the run")) } else { Ok(()) }
 }
 
 /// Returns the steps. Each list is sorted by its keys, because writers that take locks in the same order

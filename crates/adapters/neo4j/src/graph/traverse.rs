@@ -2,8 +2,8 @@
 //!
 //! The text of the statement does not depend on the number of levels. So the server plans at most three
 //! statements for all traversals: one for each direction. A busy server needed seconds to plan one statement
-//! for all levels. Texts are compared only where they are keys or names of kinds: these are ASCII, so the
-//! server compares them in the same way as Rust does.
+//! for all levels. The statements compare only texts that are keys or names of kinds. These texts are ASCII,
+//! so the server and Rust compare them in the same way.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
@@ -27,7 +27,7 @@ use crate::values::key_from;
 ///
 /// Planning this text takes the server many times longer than executing it, and every change of the schema
 /// discards the plans. So the visibility is tested once for both records, and because of the hint, the
-/// planner has only one way to find the nodes. This way is still the best when the graph grows, so the
+/// planner has only one way to find the nodes. This way remains the best one when the graph grows, so the
 /// statement is not planned again.
 const LEVEL: &str = "CYPHER replan=skip
 UNWIND $nodes AS key
@@ -87,7 +87,7 @@ pub(crate) async fn num_uses(neo4j: &Neo4j, visibility: &Visibility<'_>, nodes: 
     Ok(nodes.iter().map(|node| uses.get(node).copied().unwrap_or_default()).collect())
 }
 
-/// Plans the statements of all traversals. Without this, the first questions wait for the planning.
+/// Plans the statements of all traversals. Otherwise, the first questions would wait for the planning.
 pub(crate) async fn plan(neo4j: &Neo4j) -> Result<(), Fault> {
     let (view, scope) = (View::default(), Scope::only(Tenant::local(), []));
     let visibility = Visibility::new(&view, &scope);
@@ -118,7 +118,7 @@ fn statement(follow: Follow) -> String {
     LEVEL.replace("PATTERN", pattern).replace("COLUMNS", COLUMNS)
 }
 
-/// A transaction that reads one level after the other.
+/// A transaction that reads the levels one after the other.
 struct Traversing<'r> {
     query: Query,
     request: &'r TraversalRequest,

@@ -58,8 +58,8 @@ async fn each(
     loop {
         let rows = neo4j.transact(&page(after)).await?;
         rows.iter().try_for_each(&verify)?;
-        // Versions of one node have the same position, so the next page starts at the last position of this
-        // page again.
+        // Versions of one node have the same position, so the next page starts again at the last position of
+        // this page.
         match rows.last() {
             Some(row) if rows.len() as i64 == PAGE_RECORDS => after = row.get::<i64>("position")? - 1,
             _ => return Ok(()),

@@ -34,8 +34,8 @@ const LOAD_RUN: &str = "MATCH (run:Run~ {generation: $run}) RETURN run.document 
 const GENERATIONS: &str = "
 MATCH (run:Run~ {repository: $repository}) RETURN run.generation AS generation ORDER BY generation";
 
-/// Number of changes whose tokens a document stores. During the retries of one call, far fewer changes can
-/// happen to a document.
+/// Number of changes whose tokens a document stores. This number is much higher than the number of changes to
+/// a document that other calls can make while one call is retried.
 const REMEMBERED: usize = 64;
 
 pub(super) struct Change<'a> {

@@ -1,4 +1,4 @@
-//! Reads the documents of catalogue and ledger.
+//! Reads the documents of the catalogue and the ledger.
 
 use cairn_domain::{FailureCode, PartEnd, PartId, PublishedSeq, RepositoryId, RunId, View};
 use cairn_ports::{RepositoryQuery, RunQuery};

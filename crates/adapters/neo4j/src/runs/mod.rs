@@ -1,11 +1,11 @@
-//! Stores the documents of catalogue and ledger. There is one node for the registry, and one for each
+//! Stores the documents of the catalogue and the ledger. There is one node for the registry, and one for each
 //! repository, run, ended part and publication. `cairn_runs` makes the decisions; this module locks, loads
 //! and saves documents.
 //!
 //! A change first takes the write locks of the documents that it reads, always in the same order (registry,
-//! repository, runs), and then reads them. The server reads the state that is committed at that moment.
-//! Reading before locking could therefore use a state that another call has changed since. Commands on the
-//! same document are thus executed one after the other.
+//! repository, runs), and then reads them. Therefore commands on the same document are executed one after the
+//! other. If a change read the documents before it locked them, another call could replace them between the
+//! two steps.
 //!
 //! If the reply to a commit is lost, the commit may still have succeeded. Most commands would fail, or reply
 //! differently, if they were applied twice. Each call therefore stores its own token in the document that it

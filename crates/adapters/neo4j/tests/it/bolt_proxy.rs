@@ -17,7 +17,7 @@ pub enum Request {
     Other(u8),
 }
 
-/// The moment at which the proxy cuts the connection. Each entry is used once.
+/// The moment at which the proxy cuts the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cut {
     /// The server never receives the commit.
@@ -53,7 +53,7 @@ impl BoltProxy {
         Ok(Self { url, shared })
     }
 
-    /// Cuts the next commits in these ways. The last entry is used first.
+    /// Cuts the connection at the next commits, once for each entry. The last entry is used first.
     pub fn cut(&self, cuts: &[Cut]) {
         self.shared.cuts.lock().expect("cuts").extend_from_slice(cuts);
     }
@@ -82,7 +82,7 @@ async fn carry(mut client: TcpStream, shared: Arc<Shared>) -> Result<()> {
                 }
                 server.write_all(bytes).await?;
                 if cut == Some(Cut::AfterCommit) {
-                    // The reply shows that the commit has happened. The proxy does not pass it on.
+                    // The reply shows that the commit has happened. The proxy does not forward the reply.
                     server.read_u8().await?;
                     return Ok(());
                 }

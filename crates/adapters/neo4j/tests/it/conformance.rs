@@ -1,4 +1,4 @@
-//! Runs the conformance suites of the graph store, of catalogue and ledger, and of API keys.
+//! Runs the conformance suites of the graph store, of the catalogue and the ledger, and of API keys.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use cairn_ports::{GraphStore, KeyStore, RunDocuments};
 
 use crate::server::Namespace;
 
-/// The faults run first. If a fault leaves data that makes a check fail, the later suite fails.
+/// The planted faults run before the suite. If a fault leaves data that makes a check fail, the suite fails.
 #[tokio::test(flavor = "multi_thread")]
 async fn graph_store_passes_the_suite() -> Result<()> {
     let Some(namespace) = Namespace::open().await? else { return Ok(()) };
@@ -32,7 +32,8 @@ async fn run_documents_pass_the_suite() -> Result<()> {
     Ok(())
 }
 
-/// Runs the suites of catalogue, ledger, outbox and requests, which are all stored as documents.
+/// Runs the suites of the catalogue, the ledger, the outbox and the requests, which are all stored as
+/// documents.
 #[tokio::test(flavor = "multi_thread")]
 async fn catalogue_and_ledger_pass_the_suite() -> Result<()> {
     let Some(namespace) = Namespace::open().await? else { return Ok(()) };

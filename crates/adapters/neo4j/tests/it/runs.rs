@@ -50,7 +50,7 @@ fn end(run: RunId, part: PartId) -> Command {
     Command::EndPart { run, part, end: PartEnd::Done, report: String::new(), now_ms: 2 }
 }
 
-/// Registers the repository, begins a run of it, and returns its id.
+/// Registers the repository, begins a run of this repository, and returns the id of the run.
 async fn begun(runs: &Neo4jRuns, repository: RepositoryId) -> Result<RunId> {
     runs.change(register(repository)).await?;
     let lease = Command::Lease { repository, now_ms: 10, ttl_ms: 1000 };
@@ -61,8 +61,8 @@ async fn begun(runs: &Neo4jRuns, repository: RepositoryId) -> Result<RunId> {
     }
 }
 
-/// Executes all commands in the life of a run. In each case a commit or its reply is lost. The command must
-/// reply as if nothing had been lost, and it must be applied once.
+/// Executes all commands in the life of a run. Each command loses its first commit, or the reply to this
+/// commit. The command must reply as if nothing had been lost, and it must be applied exactly once.
 #[tokio::test(flavor = "multi_thread")]
 async fn command_with_lost_commit_reply_is_applied_once() -> Result<()> {
     let Some(namespace) = Namespace::open().await? else { return Ok(()) };
@@ -101,7 +101,7 @@ async fn command_with_lost_commit_reply_is_applied_once() -> Result<()> {
         let CommandReply::Deleted(generation) = change(Command::Delete { repository, now_ms: 30 }).await? else {
             bail!("not deleted")
         };
-        ensure!(generation.0 == run.generation.0 + 1, "{generation} was allotted after {run}");
+        ensure!(generation.0 == run.generation.0 + 1, "the deletion after {run} got the generation {generation}");
         ensure!(runs.runs(RunQuery::One(run)).await?.len() == 1);
         ensure!(runs.parts(run).await?.len() == 1);
     }

@@ -1,4 +1,4 @@
-//! The configured test server, and a namespace of it for each test.
+//! The configured test server, with a separate namespace for each test.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -66,7 +66,7 @@ impl Namespace {
         Ok(txn)
     }
 
-    /// True if a transaction of this namespace waits for a lock.
+    /// True if a transaction of this namespace is waiting for a lock.
     pub async fn has_waiting_writer(&self) -> Result<bool> {
         let name = &self.config.namespace;
         let waiting = format!(
@@ -84,7 +84,7 @@ impl Namespace {
     pub async fn remove(self) -> Result<()> {
         let suffix = &self.config.namespace;
         self.run("MATCH (n:Node~) DETACH DELETE n").await?;
-        // An index that belongs to a constraint is removed with it.
+        // An index that belongs to a constraint is removed together with the constraint.
         for (kind, show) in [("CONSTRAINT", "CONSTRAINTS YIELD name"), ("INDEX", "INDEXES YIELD name")] {
             let show = format!("SHOW {show} WHERE name ENDS WITH '_{suffix}' RETURN name");
             for row in self.run(&show).await? {

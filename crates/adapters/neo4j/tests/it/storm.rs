@@ -15,8 +15,8 @@ use crate::server::Namespace;
 const NUM_WRITERS: u32 = 8;
 const NUM_KEYS: u32 = 200;
 
-/// Returns the part of writer `number`. Each of its nodes refers to one of the shared keys, in an order that
-/// differs between writers.
+/// Returns the part of writer `number`. Each node of the part refers to one of the shared keys. The order of
+/// the keys differs between writers.
 fn staged_by(number: u32, round: u32) -> StagedGraph {
     let (shared, own) = (repository("shared"), repository(&format!("writer{number}")));
     let base = round * NUM_KEYS;
@@ -62,8 +62,9 @@ async fn concurrent_writers_create_one_node_per_key() -> Result<()> {
     Ok(())
 }
 
-/// Returns the number of nodes of one key after two writers have created the node. A foreign transaction
-/// creates the node first. Then the graph refers to the node, and the foreign transaction commits.
+/// Returns the number of nodes with one key after two writers have created a node with this key. A foreign
+/// transaction creates the node first. Then the graph store stages a reference to the node, and the foreign
+/// transaction commits.
 async fn num_nodes_of_two_writers(namespace: &Namespace) -> Result<u64> {
     let (graph, own, shared) = (Neo4jGraph::new(namespace.neo4j.clone()), repository("own"), repository("shared"));
     let target = node(shared, 0);

@@ -1,5 +1,6 @@
-//! Runs the conformance suites of vector store and vector cache. The faults run first. If a fault leaves data
-//! that makes a check fail, the later suite on the same collection fails.
+//! Runs the conformance suites of the vector store and the vector cache. The planted faults run before the
+//! suites. If a fault leaves data that makes a check fail, the suite that runs afterwards on the same
+//! collection fails.
 
 use anyhow::Result;
 use cairn_conformance::{suite, vector_cache, vector_store};

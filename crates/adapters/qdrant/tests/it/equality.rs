@@ -18,7 +18,7 @@ use cairn_qdrant::QdrantStore;
 
 use crate::space::{DIMENSIONS, Noise, Space, chunk, point, probe, repository, stage, staging, tenant};
 
-/// Smaller generations are hidden or unused.
+/// The generations before this one are hidden or unused.
 const FIRST_GENERATION: u64 = 1_000;
 const NUM_REPOSITORIES: u64 = 7;
 
@@ -207,7 +207,8 @@ impl History {
         for (number, store) in both.stores().into_iter().enumerate() {
             let staging = staging(repository, generation, 0, aborted);
             for _ in 0..=number {
-                // Each store stages a different number of times, because staging again must change nothing.
+                // The stores stage the same records a different number of times, because a repeated staging
+                // must change nothing.
                 stage(store, &staging, points.values().cloned().collect(), retired.iter().copied().collect()).await?;
             }
         }

@@ -1,4 +1,4 @@
-//! Tests late writers: they do not change existing points, and they never overwrite a published mark.
+//! Tests that late writers do not change existing points and never overwrite a published mark.
 
 use anyhow::Result;
 use cairn_domain::{ChunkRecord, GenerationId, Scope, View};
@@ -82,7 +82,8 @@ async fn sweeping_takes_listed_generations_only() -> Result<()> {
         let header = format!("version {generation}");
         stage(&store, &staging(r, generation, 0, &[]), vec![point(version(&header), 1)], vec![version("").key]).await?;
     }
-    // Generation 3 is not listed, so it may still be staging. Version 2, which it ended, must not be removed.
+    // Generation 3 is not listed, so it may still be staging. Version 2, which generation 3 ended, must not
+    // be removed.
     assert_eq!(store.sweep_retired(r, &[GenerationId(2), GenerationId(4)]).await?, 2);
     assert_eq!(headers(&store, &view(4, &[3])).await?, ["version 2"]);
     assert_eq!(headers(&store, &view(5, &[])).await?, ["version 4"]);

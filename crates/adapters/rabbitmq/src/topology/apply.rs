@@ -1,7 +1,7 @@
 //! Creates the topology. A second run changes nothing.
 //!
-//! Policies are created first, so that no queue ever exists without its limits. Exchanges, queues and
-//! bindings follow in this order.
+//! Policies are created first, so that no queue ever exists without its limits. Then exchanges, queues and
+//! bindings are created, in this order.
 
 use std::time::Duration;
 
@@ -47,8 +47,8 @@ pub enum TopologyError {
 const DEADLINE: Duration = Duration::from_secs(60);
 const CLOSING: Duration = Duration::from_secs(5);
 
-/// Declares the whole topology (`Topology::new` of the settings). Requires the management API and a user with
-/// the configure permission.
+/// Declares the whole `topology`, which `Topology::new` derives from the settings. Requires the management
+/// API and a user with the configure permission.
 pub async fn apply(config: &RabbitMqConfig, topology: &Topology) -> Result<Applied, TopologyError> {
     let management = Management::new(config)?;
     check_feature_flag(&management).await?;
@@ -118,7 +118,7 @@ async fn declare(connection: &Connection, topology: &Topology) -> Result<(), Top
     Ok(())
 }
 
-/// Records an object that exists with other properties in `incompatible`. Any other error ends the
+/// If the object exists with different properties, adds it to `incompatible`. Any other error ends the
 /// declaration.
 fn judge(outcome: lapin::Result<()>, what: String, incompatible: &mut Vec<String>) -> Result<(), TopologyError> {
     let Err(error) = outcome else { return Ok(()) };

@@ -1,5 +1,5 @@
-//! Reports the parts of the topology that are missing or differ, including policies and bindings. It changes
-//! nothing.
+//! Reports the parts of the topology that are missing or differ, including policies and bindings. The
+//! inspection changes nothing.
 
 use serde_json::Value;
 

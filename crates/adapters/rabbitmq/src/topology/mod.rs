@@ -31,7 +31,7 @@ pub const COORDINATOR: &str = "coordinator";
 pub struct TopologyConfig {
     /// First part of every name. The prefix distinguishes installations on one broker.
     pub prefix: String,
-    /// Last part of every name. Another value creates a second topology; the old topology stays.
+    /// Last part of every name. A new value creates a second topology; the old topology remains.
     pub version: String,
     /// Maximum number of waiting jobs in one queue; publishing to a full queue waits. Retries are never
     /// refused.

@@ -96,7 +96,8 @@ impl Names {
     }
 }
 
-/// The routing key of a work queue. A message has the same key in the delay queue and when it returns.
+/// The routing key of a work queue. A message keeps this key in the delay queue and when it returns to the
+/// work queue.
 pub(crate) fn routing_key(stage: StageName, source: Source) -> String {
     format!("{}.{}", stage.as_str(), source.as_str())
 }

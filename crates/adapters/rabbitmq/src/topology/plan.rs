@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use super::names::{Names, Source, label};
 use super::{COORDINATOR, TopologyConfig};
 
-/// The limit is so high that the broker never reaches it, and never dead-letters a message because of it. The
-/// adapter isolates suspects instead. The default limit of RabbitMQ 4.x (20) would dead-letter harmless
-/// messages while connections are unstable. The limit is set explicitly because RabbitMQ 3.10 has no value
-/// for "never".
+/// The limit is so high that no message reaches it, so the broker never dead-letters a message because of
+/// this limit. The adapter isolates suspects instead. The default limit of RabbitMQ 4.x (20) would
+/// dead-letter harmless messages while connections are unstable. The limit is set explicitly because RabbitMQ
+/// 3.10 has no value for "never".
 const NO_DELIVERY_LIMIT: u32 = 1_000_000;
 /// The priority is higher than the usual priority of an operator's catch-all policy, because only one policy
 /// applies to a queue.

@@ -50,8 +50,8 @@ async fn only_the_killing_job_is_dead_lettered() -> Result<()> {
     while done.len() < 16 {
         let delivery = next(&broker).await?;
         if number(&delivery) != KILLER {
-            // Other jobs of the worker are still unsettled when the killing job ends it. Each of these jobs
-            // is settled when it is delivered alone.
+            // Other jobs of the worker are still unsettled when the killing job ends the worker. Each of
+            // these jobs is settled when it is delivered alone.
             if delivery.is_suspect {
                 broker.settle(delivery.tag, Settlement::Ack).await?;
                 done.push(number(&delivery));
@@ -64,7 +64,7 @@ async fn only_the_killing_job_is_dead_lettered() -> Result<()> {
             num_kills += 1;
             ensure!(
                 num_kills <= 3,
-                "the job killed its worker {num_kills} times, but may kill it only twice beside other jobs and once alone"
+                "the job killed its worker {num_kills} times, but may do so only twice with other jobs and once alone"
             );
             proxy.set(Rules::RESET);
             wait_for("the loss is noticed", || broker.health().num_consumers_attached == 0).await?;

@@ -100,7 +100,7 @@ async fn alarm_blocks_publishing_only(server: &RabbitMq) -> Result<()> {
 }
 
 /// Fault case 8: a delivery is not acknowledged within the broker's timeout. The broker checks this once a
-/// minute by default. In this test it checks often, with a limit of two seconds.
+/// minute by default. In this test, the broker checks twice a second, and the timeout is two seconds.
 async fn consumer_is_attached_again_after_its_timeout(server: &RabbitMq) -> Result<()> {
     let settings =
         "application:set_env(rabbit, consumer_timeout, 2000), application:set_env(rabbit, channel_tick_interval, 500).";

@@ -21,8 +21,7 @@ async fn next_process_owns_a_released_key() -> Result<()> {
     let ownership = timeout(PATIENCE, first.own(KEY)).await??;
     assert!(ownership.is_held());
     let mut standby = std::pin::pin!(second.own(KEY));
-    // A token takes less time than this limit. So the timeout shows that the waiting process does not become
-    // an owner.
+    // A token arrives within this limit, so a timeout shows that the waiting process has not become an owner.
     ensure!(timeout(std::time::Duration::from_secs(4), &mut standby).await.is_err(), "two owners");
     assert!(ownership.is_held());
     drop(ownership);

@@ -35,8 +35,8 @@ async fn prefetch_is_set_again_after_a_loss() -> Result<()> {
     space.vhost.delete().await
 }
 
-/// Fault case 4: an outage that is longer than any fixed number of attempts. `CAIRN_FAULTS=1` makes it ten
-/// minutes.
+/// Fault case 4: an outage that is longer than any fixed number of attempts. With `CAIRN_FAULTS=1`, the
+/// outage lasts ten minutes.
 #[tokio::test(flavor = "multi_thread")]
 async fn broker_recovers_after_an_outage() -> Result<()> {
     let space = Space::given_with(|config| config.publish_deadline_ms = 3_000).await?;

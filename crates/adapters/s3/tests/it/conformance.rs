@@ -8,7 +8,7 @@ use cairn_s3::{Checksums, S3BlobStore, S3Config};
 
 use crate::bucket;
 
-/// The faults run first. If they leave data that makes a check fail, the suite that runs afterwards shows it.
+/// The planted faults run before the suite. If they leave data that makes a check fail, the suite fails.
 #[tokio::test(flavor = "multi_thread")]
 async fn bucket_passes_the_suite() -> Result<()> {
     let Some(config) = bucket::new().await? else { return Ok(()) };
@@ -36,8 +36,8 @@ async fn prefix_is_a_separate_store() -> Result<()> {
     bucket::empty(&config).await
 }
 
-/// Tests a list with more than one page of a thousand objects, and a list with exactly a thousand. In the
-/// second list the first page announces another page, which is empty.
+/// Tests a list with more than one page of a thousand objects, and a list with exactly a thousand objects.
+/// The first page of the second list announces another page, which is empty.
 #[tokio::test]
 async fn lists_contain_all_pages() -> Result<()> {
     let Some(config) = bucket::new().await? else { return Ok(()) };

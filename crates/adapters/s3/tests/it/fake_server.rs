@@ -121,7 +121,7 @@ async fn read(connection: &mut BufReader<TcpStream>) -> Result<Request> {
             line => lines.push(line.to_owned()),
         }
     }
-    let (first, headers) = lines.split_first().context("the end of the connection")?;
+    let (first, headers) = lines.split_first().context("the connection ended before a request arrived")?;
     let mut words = first.split(' ').map(ToOwned::to_owned);
     let headers = headers.iter().filter_map(|line| line.split_once(": "));
     let request = Request {

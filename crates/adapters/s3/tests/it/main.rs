@@ -1,5 +1,5 @@
-//! Tests artifacts in a real S3 server, also behind a faulty network. Fake servers send responses that MinIO
-//! cannot produce.
+//! Tests artifacts in a real S3 server, with a good network and with a faulty network. Fake servers send
+//! responses that MinIO cannot produce.
 
 mod bucket;
 mod conformance;

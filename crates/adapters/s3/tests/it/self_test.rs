@@ -37,7 +37,7 @@ async fn overwriting_server_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// The server refuses a second writer that comes later, but concurrent writers all succeed.
+/// The server refuses a writer that comes after the first writer, but all concurrent writers succeed.
 #[tokio::test]
 async fn server_without_atomic_writes_is_refused() -> Result<()> {
     let written: Mutex<HashSet<String>> = Mutex::default();

@@ -83,7 +83,7 @@ pub fn family_of(language: &str) -> Family {
     by_name(language).map_or(Family::Other, |row| row.family)
 }
 
-/// Whether a language of the family lists the name as its own.
+/// Whether a language of the family lists the name among the names that the language defines itself.
 pub fn is_builtin(family: Family, name: &str) -> bool {
     static NAMES: LazyLock<FxHashSet<(Family, &str)>> = LazyLock::new(|| {
         languages().iter().flat_map(|row| row.builtins.linker_names().map(|name| (row.family, name))).collect()
@@ -102,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// Fails if two owners list the same name.
+    /// Fails if a name is listed twice. `listed` contains each name after the row that lists it.
     fn check_listed_once<'n>(listed: impl Iterator<Item = (&'n str, String)>) {
         let mut owners: BTreeMap<String, &str> = BTreeMap::new();
         for (owner, name) in listed {

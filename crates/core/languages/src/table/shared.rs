@@ -65,11 +65,11 @@ pub(super) const NO_TESTS: TestRules = TestRules {
 pub(super) const NO_MODULES: ModuleRules =
     ModuleRules { enabled: false, drop_leading: &[], drop_inner: &[], index_stems: &[], folder_is_module: false };
 
-/// The module is the path without the first folder `src`.
+/// The name of the module is the path without the first folder `src`.
 pub(super) const PATH_MODULES: ModuleRules = ModuleRules { enabled: true, drop_inner: &["src"], ..NO_MODULES };
 
-/// The module of a document is the module of its folder. The language of the code in the folder is not known,
-/// so the rules remove the folders for source code of every language.
+/// The module of a document is the module of its folder. The language of the code in this folder is not
+/// known, so the rules omit the source folders of all languages from the name.
 pub(crate) const FOLDER_MODULES: ModuleRules =
     ModuleRules { drop_inner: &["src"], folder_is_module: true, ..JVM_MODULES };
 

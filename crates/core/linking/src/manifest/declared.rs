@@ -15,7 +15,8 @@ pub(super) fn requirement_name(requirement: &str) -> Option<String> {
     (!name.is_empty()).then(|| normal_python_name(name))
 }
 
-/// Normalises the name of a Python package: upper and lower case are equal, and so are `-`, `_` and `.`.
+/// Normalises the name of a Python package: the case of letters is ignored, and `-`, `_` and `.` are
+/// equivalent.
 pub(crate) fn normal_python_name(name: &str) -> String {
     name.chars()
         .map(|character| if matches!(character, '_' | '.') { '-' } else { character.to_ascii_lowercase() })

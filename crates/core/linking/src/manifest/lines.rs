@@ -25,7 +25,7 @@ pub(super) fn requirements(text: &str) -> Declared {
     Declared { dependencies: names.collect(), ..Declared::default() }
 }
 
-/// The package name in a requirement. None for comments, options and addresses.
+/// The package name in a line of a requirements file. `None` for comments, options and addresses.
 fn plain_requirement(line: &str) -> Option<String> {
     let is_plain = !line.starts_with(['#', '-', '.', '/']) && !line.split('#').next().unwrap_or(line).contains("://");
     is_plain.then(|| requirement_name(line)).flatten()
@@ -86,8 +86,8 @@ fn argument<'t>(text: &'t str, keyword: &str) -> Option<&'t str> {
     parts.next()
 }
 
-/// The string literals of a text. If `anywhere` is false, returns only one literal, which must be at the
-/// start.
+/// The string literals of a text. If `anywhere` is false, only a literal at the start of the text is
+/// returned.
 fn literals(text: &str, anywhere: bool) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

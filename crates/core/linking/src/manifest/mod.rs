@@ -1,7 +1,7 @@
-//! Reads from the manifests of each ecosystem which packages a repository declares.
+//! Reads the packages that a repository declares from the manifests of each ecosystem.
 //!
-//! All functions are pure functions of the text. A manifest that cannot be parsed declares nothing. The file
-//! is still indexed as text, and the run continues.
+//! All functions are pure functions of the text. A manifest that cannot be parsed declares nothing. Such a
+//! file is nevertheless indexed as text, and the run continues.
 
 mod declared;
 mod jvm;
@@ -42,7 +42,7 @@ pub fn declares_packages(path: &RepoPath) -> bool {
     parser(path).is_some()
 }
 
-/// Reads a manifest. None if the path is not a manifest, or its text declares nothing.
+/// Reads a manifest. `None` if the path is not a manifest, or if its text declares nothing.
 pub fn parse_package_manifest(path: &RepoPath, text: &str) -> Option<PackageManifest> {
     let (ecosystem, parse) = parser(path)?;
     let declared = parse(text)?;

@@ -91,7 +91,8 @@ pub(super) fn package_json(text: &str) -> Option<Declared> {
     Some(declared)
 }
 
-/// Adds the files from the conditions of one entry in `exports`. Conditions may be nested a few levels deep.
+/// Adds the files of one entry in `exports`. An entry may list a file for each condition, and conditions may
+/// be nested a few levels deep.
 fn add_exports(exports: &Json, entries: &mut Vec<String>, depth: usize) {
     match exports {
         Json::String(path) => entries.push(path.clone()),

@@ -1,4 +1,4 @@
-//! Resolves imports of languages in which imports name packages and namespaces, independent of file names.
+//! Resolves imports in languages whose imports name packages and namespaces and do not depend on file names.
 
 use cairn_domain::Resolution;
 
@@ -31,8 +31,8 @@ pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'
     }
 }
 
-/// Returns the names that consist of the first part, of the first two parts, and so on. All names are inside
-/// `root`.
+/// Returns the names that consist of the first part, of the first two parts, and so on. All returned names
+/// are inside `root`.
 pub(super) fn beginnings(root: Name, parts: &[&str]) -> Vec<Name> {
     let longer = |name: &mut Name, part: &&str| {
         *name = name.dot(part);

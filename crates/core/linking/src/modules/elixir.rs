@@ -1,4 +1,4 @@
-//! Resolves imports of Elixir. Every module is referred to by its full name, in any file and module.
+//! Resolves imports of Elixir. Code in any file and module refers to a module by its full name.
 
 use cairn_domain::Resolution;
 

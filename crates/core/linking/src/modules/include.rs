@@ -55,8 +55,8 @@ fn included(lookup: &mut Lookup<'_>, file: FileId, module: &str) -> Option<FileI
 }
 
 /// The literal end of a path in a script, after all shell expansions. An expansion usually gives the folder
-/// of the script or a root of the repository: `$(dirname "$0")/lib/log.sh`. None if the path is absolute or
-/// begins with `~`, or if no literal end exists.
+/// of the script or a root of the repository: `$(dirname "$0")/lib/log.sh`. `None` if the path is absolute or
+/// begins with `~`, or if it has no literal end.
 fn literal_end(path: &str) -> Option<&str> {
     let rest = match path.rfind(['$', '`', ')', '}']) {
         Some(at) => path[at..].split_once('/').map_or("", |(_, rest)| rest),
@@ -77,8 +77,8 @@ fn with_endings(lookup: &mut Lookup<'_>, family: Family, path: &str) -> Option<F
     endings.iter().find_map(|ending| lookup.file(name.then(ending)))
 }
 
-/// The file with this path suffix that shares the most folders with the importing file. None if several files
-/// share the same number of folders.
+/// The file with this path suffix that shares the most folders with the importing file. `None` if several
+/// files share this number of folders.
 fn nearest(lookup: &mut Lookup<'_>, file: FileId, family: Family, suffix: &str) -> Option<FileId> {
     let importing = lookup.contribution(file).path.as_str();
     let mut best: Option<(usize, FileId)> = None;

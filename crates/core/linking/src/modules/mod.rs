@@ -45,7 +45,7 @@ pub(crate) fn import_target(
     }
 }
 
-/// Finds a submodule of a file's module by the layout of folders.
+/// Finds a submodule of a file's module in the folders where the language expects submodules.
 pub(crate) fn submodule(lookup: &mut Lookup<'_>, file: FileId, container: Name, name: &str) -> Finding {
     match lookup.contribution(file).family {
         Family::Python if container.is_empty() => python::submodule(lookup, file, name),

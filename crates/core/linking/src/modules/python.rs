@@ -17,7 +17,7 @@ pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'
     };
     let Some(name) = import.name else { return bound_module(lookup, module, import) };
     match module {
-        // A package imports its own submodule. This import binds the name in the package.
+        // A package imports its own submodule, and the import binds the name of the submodule in the package.
         Module::File(found) if found == file => match submodule(lookup, file, name) {
             Finding::Nothing => lookup.exported(found, Name::EMPTY, name, ask),
             inner => inner,
@@ -96,9 +96,9 @@ fn module_file(lookup: &mut Lookup<'_>, path: Name) -> Option<FileId> {
 
 /// Finds the file with this path suffix whose package root is the nearest root above the importing file.
 ///
-/// A package root is a folder that is not a package itself. A module name of the standard library resolves
-/// only to a file beside or above the importing file. Python, too, would find such a file before the standard
-/// module.
+/// A package root is a folder that is not a package itself. If the standard library has a module with this
+/// name, the name resolves only to a file in the folder of the importing file or in a folder above. Python,
+/// too, would find such a file before the standard module.
 fn absolute(lookup: &mut Lookup<'_>, file: FileId, path: &str) -> Option<FileId> {
     let first = path.split('/').next().unwrap_or(path);
     let mut best: Option<((bool, usize, bool, usize), FileId)> = None;

@@ -127,7 +127,7 @@ fn walk(lookup: &mut Lookup<'_>, start: Referent, parts: &[&str], ask: Ask) -> F
     Finding::of(Referents::one(referent), resolution)
 }
 
-/// Finds another crate of the repository by its name in code.
+/// Finds another crate of the repository by the name that code uses for the crate.
 pub(crate) fn member_crate(lookup: &mut Lookup<'_>, name: &str) -> Finding {
     let is_it = |package: &str| {
         package.len() == name.len() && package.bytes().zip(name.bytes()).all(|(a, b)| a == b || a == b'-' && b == b'_')
@@ -153,7 +153,8 @@ fn source_folder(path: &str) -> (&str, &str) {
 fn crate_root(lookup: &mut Lookup<'_>, file: FileId) -> Option<FileId> {
     let path = lookup.contribution(file).path.as_str();
     let (folder, below) = source_folder(path);
-    // Every file in `src/bin` is a separate crate, and so is `main.rs` beside `lib.rs`.
+    // Every file in `src/bin` is a separate crate. If `lib.rs` and `main.rs` are in one folder, each of them
+    // is a separate crate.
     let is_own_root =
         matches!(below, "lib.rs" | "main.rs") || below.starts_with("bin/") && below.matches('/').count() == 1;
     if is_own_root || !path.starts_with("src/") && !path.contains("/src/") {

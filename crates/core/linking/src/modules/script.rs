@@ -76,7 +76,8 @@ fn open(lookup: &mut Lookup<'_>, path: &str) -> Option<FileId> {
 }
 
 /// Aliases such as `@/` and base URLs are settings of the build, which are not read. By convention, an alias
-/// means the nearest `src` folder above, or the nearest folder above that contains the path.
+/// means the nearest `src` folder above the file, or the nearest folder above the file that contains the
+/// path.
 fn upwards(lookup: &mut Lookup<'_>, directory: &str, path: &str) -> Option<FileId> {
     let mut folder = Some(directory);
     while let Some(current) = folder {

@@ -9,7 +9,7 @@
 //! file.py:3 caller CALLS other.py:callee exact
 //! ```
 //!
-//! A section `edges KIND…` lists all edges of these kinds. A fixture may have several such sections.
+//! A section `edges KIND…` lists all edges of the given kinds. A fixture may have several `edges` sections.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,8 @@ impl Fixture {
         is_complete.then_some(fixture).ok_or_else(|| "needs a file and a section `//- edges KIND…`".to_owned())
     }
 
-    /// The differences between the found and the expected edges, as lines for the message of a failed test.
+    /// The differences between the found edges and the expected edges, as lines for the message of a failed
+    /// test.
     fn differences(&self) -> Vec<String> {
         let files: Vec<(&str, &str)> = self.files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let linked = link_parsed(&parse(&files));
@@ -64,7 +65,7 @@ fn edge_kind(name: &str) -> Option<EdgeKind> {
     EdgeKind::ALL.iter().copied().find(|kind| kind.as_str() == name)
 }
 
-/// Compares two lists of edges. Each edge must occur equally often in both lists.
+/// Compares two lists of edges. Each edge must occur the same number of times in both lists.
 fn compare(found: &[String], expected: &[String]) -> Vec<String> {
     let mut missing = expected.to_vec();
     let mut differences = Vec::new();

@@ -1,11 +1,12 @@
-//! Tests repositories with very many definitions of one name. In such repositories, the linker remembers
-//! results and shares them between files. The edges must be the same as without remembered results.
+//! Tests repositories with very many definitions of one name. In these repositories, the linker remembers the
+//! results of lookups and shares them between files. The edges must be the same as without remembered
+//! results.
 
 use cairn_domain::EdgeKind;
 
 use crate::support::{Parsed, lines, link_parsed};
 
-/// The edges of calls in a repository, as lines.
+/// The `CALLS` edges of a repository, as lines.
 fn calls(files: &[(String, String)]) -> Vec<String> {
     let parsed: Vec<Parsed> = files.iter().map(|(path, text)| Parsed::new(path, text)).collect();
     lines(&link_parsed(&parsed), &[EdgeKind::Calls])

@@ -1,5 +1,6 @@
-//! Tests two properties of linking for random repositories. The order of files does not change the result.
-//! Linking only the affected files gives the same result as linking all files.
+//! Tests two properties of linking for random repositories. The first property: the order of files does not
+//! change the result. The second property: linking only the affected files gives the same result as linking
+//! all files.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +12,8 @@ use proptest::prelude::*;
 
 use crate::support::{Parsed, link_parsed, repository};
 
-/// The paths of files. Files may exist or not, so modules, packages and folders with the same name appear and
-/// disappear.
+/// The paths of files. Each state contains some of these files, so modules, packages and folders with the
+/// same name appear and disappear.
 const PATHS: &[&str] = &[
     "a.py",
     "b.py",
@@ -82,7 +83,7 @@ fn lines() -> impl Strategy<Value = Lines> {
     prop::collection::vec((any::<u8>(), 0..NAMES.len(), 0..NAMES.len()), 0..5)
 }
 
-/// A random repository. For each path: the lines of the file, or None if the file does not exist.
+/// A random repository. The lines of each file, by path; `None` if the file does not exist.
 fn repositories() -> impl Strategy<Value = Vec<Option<Lines>>> {
     prop::collection::vec(prop::option::weighted(0.8, lines()), PATHS.len())
 }
@@ -166,14 +167,14 @@ proptest! {
         let files = parse_all(&state);
         let fresh = full(&files);
         check_states(&old, &fresh, &touched, &files)?;
-        // A file with the same text has the same facts. Therefore only files with a different text are linked
-        // again.
+        // A file whose text is unchanged has unchanged facts. Therefore only files whose text changed are
+        // linked again.
         let (links, _) = incremental(&with_text_changes(old, &touched), &files);
         prop_assert_eq!(links, fresh.links);
     }
 }
 
-/// Checks environments that are built together for two states. Each environment must give the same links as
+/// Checks the environments that one call builds for two states. Each environment must give the same links as
 /// an environment that is built for one state alone.
 fn check_states(before: &Summary, after: &Summary, touched: &[&str], files: &[Parsed]) -> Result<(), TestCaseError> {
     let own = |summary: &Summary| -> Vec<Contribution> {

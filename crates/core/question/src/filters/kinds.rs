@@ -8,10 +8,10 @@ use crate::names::{is_strong, names_at};
 use crate::tokens::Token;
 use crate::vocabulary::list;
 
-/// The singulars and the plurals of a word, and the kinds of code that the word names.
+/// The singular and plural forms of the words for a kind of code, and the kinds of code that the words name.
 type KindRow = (&'static [&'static str], &'static [&'static str], &'static [&'static str]);
 
-/// The words for kinds of code. "function" and "method" each name both kinds, because most people do not
+/// The words for kinds of code. Each of "function" and "method" names both kinds, because most people do not
 /// distinguish functions from methods.
 const KINDS: &[KindRow] = &[
     (&["function", "func", "fn", "method"], &["functions", "funcs", "methods"], &["function", "method"]),
@@ -29,20 +29,20 @@ const KINDS: &[KindRow] = &[
     (&["field", "attribute"], &["fields"], &["field"]),
 ];
 
-/// Words that may be before the kind at the start of a question.
+/// Words that may precede the word for a kind of code at the start of a question.
 static LEADS: LazyLock<&[&str]> = LazyLock::new(|| list("kinds_leads"));
 
-/// Words that may be after the kind.
+/// Words that may follow the word for a kind of code.
 static FOLLOWERS: LazyLock<&[&str]> = LazyLock::new(|| list("kinds_followers"));
 
-/// Words that form one term with the kind before them: "class loader", "function call".
+/// Words that form one term with the word for a kind before them: "class loader", "function call".
 static TERMS: LazyLock<&[&str]> = LazyLock::new(|| list("kinds_terms"));
 
 /// Words that may also refer to the data of a form, a table or an environment. These words are kinds of code
 /// only in questions that name code.
 const DATA: [&str; 5] = ["variable", "variables", "field", "fields", "attribute"];
 
-/// Words that form one term with the kind after them: "environment variables".
+/// Words that form one term with the word for a kind after them: "environment variables".
 static BEFORE_TERMS: LazyLock<&[&str]> = LazyLock::new(|| list("kinds_before_terms"));
 
 pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
@@ -56,7 +56,8 @@ pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
     found.into_iter().collect()
 }
 
-/// A question with "how" does not ask for a kind, but a question with "how many" does.
+/// Whether the question begins with "how", but not with "how many". Such a question does not ask for a kind
+/// of code.
 fn asks_how(tokens: &[Token]) -> bool {
     tokens.first().is_some_and(|first| first.is_any(&["how"]))
         && !tokens.get(1).is_some_and(|next| next.is_any(&["many"]))
@@ -73,8 +74,8 @@ fn filter(tokens: &[Token], index: usize, kinds: &'static [&'static str]) -> Fou
     FoundFilter { tokens: index..index + 1 + usize::from(has_relative), value: FilterValue::Kinds(kinds) }
 }
 
-/// Whether the word is not a kind of code here, because it is a part of a term, is a verb, or names sorts of
-/// a thing, as in "types of errors".
+/// Whether the word does not mean a kind of code here, because it is a part of a term, is a verb, or means
+/// the sorts of something, as in "types of errors".
 fn is_other_word(tokens: &[Token], index: usize, is_plural: bool) -> bool {
     let next = tokens.get(index + 1);
     let is_next = |words: &[&str]| next.is_some_and(|next| next.is_any(words));
@@ -93,7 +94,8 @@ fn is_other_word(tokens: &[Token], index: usize, is_plural: bool) -> bool {
         || (tokens[index].is_any(&DATA) && !has_name(tokens))
 }
 
-/// Whether the words name code: they are written like a name, or a word for a kind of code is beside them.
+/// Whether the words from `start` name code: they are written like a name of code, or a word for a kind of
+/// code is next to them.
 fn has_code(tokens: &[Token], start: usize) -> bool {
     names_at(tokens, start).iter().any(|name| name.is_strong || name.end > name.tokens.end)
 }

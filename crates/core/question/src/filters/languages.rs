@@ -6,7 +6,7 @@ use crate::filters::{FilterValue, FoundFilter};
 use crate::tokens::Token;
 use crate::vocabulary::list;
 
-/// Names of languages: the words in a question, and the name that Cairn uses.
+/// For each language: the words that name it in a question, and the name that Cairn uses.
 const LANGUAGES: &[(&[&str], &str)] = &[
     (&["python", "py"], "python"),
     (&["javascript", "js", "nodejs", "node.js"], "javascript"),
@@ -28,14 +28,15 @@ const LANGUAGES: &[(&[&str], &str)] = &[
     (&["c#", "csharp"], "csharp"),
 ];
 
-/// Names of languages that are also ordinary words. Such a name is recognised only after "in" at the end of a
-/// clause, or before a word for code.
+/// Names of languages that are also ordinary words. Such a word is recognised as a language only if it
+/// follows "in" and ends a clause, or if it precedes a word for code.
 const AMBIGUOUS: &[(&str, &str)] = &[("go", "go"), ("c", "c"), ("shell", "bash")];
 
-/// Words for code that may be after the name of a language.
+/// Words for code that may follow the name of a language.
 static CODE_WORDS: LazyLock<&[&str]> = LazyLock::new(|| list("languages_code_words"));
 
-/// Words beside a language that make it the topic of the question: "the python parser", "compile to java".
+/// Words after or before a language that make the language a topic of the question instead of a filter: "the
+/// python parser", "compile to java".
 static TOPICS_AFTER: LazyLock<&[&str]> = LazyLock::new(|| list("languages_topics_after"));
 static TOPICS_BEFORE: LazyLock<&[&str]> = LazyLock::new(|| list("languages_topics_before"));
 

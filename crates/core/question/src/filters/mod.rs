@@ -17,7 +17,7 @@ pub use self::since::Since;
 /// The filters that a question states.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Filters {
-    /// Kinds of symbols, and `file`.
+    /// Names of kinds of symbols; `file` means whole files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<&'static str>,
     /// Names, paths or globs of files.
@@ -34,7 +34,7 @@ pub struct Filters {
     pub since: Option<Since>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tests: Option<TestsWanted>,
-    /// The words that state each filter, in the order of the question.
+    /// For each filter, the words that state it, in the order of the question.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stated: Vec<StatedFilter>,
 }
@@ -101,7 +101,8 @@ pub(crate) struct Stated {
     /// The question without the words that state filters. If only stop words remain, this is the whole
     /// question.
     pub(crate) rest: String,
-    /// Tokens that state a time or whether tests are wanted. These tokens do not describe content.
+    /// The tokens that state a time, or that state whether tests are wanted. These tokens do not describe the
+    /// wanted code.
     pub(crate) conditions: Vec<Range<usize>>,
     /// The tokens of all filters.
     pub(crate) ranges: Vec<Range<usize>>,
@@ -208,7 +209,7 @@ fn without(question: &str, tokens: &[Token], ranges: &[Range<usize>]) -> String 
     }
     text.push_str(&question[copied..]);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    // If only a punctuation mark remains at the end, it is appended to the last remaining word.
+    // If the last remaining word consists only of punctuation, it is appended to the word before it.
     match text.rsplit_once(' ') {
         Some((start, mark)) if mark.chars().all(|character| character.is_ascii_punctuation()) => {
             format!("{start}{mark}")

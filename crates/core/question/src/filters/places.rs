@@ -56,7 +56,7 @@ fn place(tokens: &[Token], start: usize) -> Option<FoundFilter> {
     }
 }
 
-/// Finds a path without a word such as "folder" beside it: "in src/auth".
+/// Finds a path that has no word such as "folder" next to it: "in src/auth".
 fn path(tokens: &[Token], start: usize, at: usize) -> Option<FoundFilter> {
     let text = &tokens[at].text;
     let is_path = text.trim_matches('/').contains('/') && !text.contains("//") && !tokens[at].is_span();

@@ -1,5 +1,5 @@
-//! Finds the time since which code must have changed. This module reads no clock: the caller resolves days
-//! and hours.
+//! Finds the time after which the requested code must have changed. This module does not read the clock: the
+//! caller converts a number of days or hours to a time.
 
 use std::sync::LazyLock;
 
@@ -28,7 +28,8 @@ const SECONDS_OF_DAY: i64 = 86_400;
 const SECONDS_OF_HOUR: i64 = 3_600;
 
 impl Since {
-    /// The earliest time that the words allow, in seconds since 1970. Days begin at midnight UTC.
+    /// The earliest time of a change that the filter allows, in seconds since 1970. Days begin at midnight
+    /// UTC.
     pub fn earliest_second(self, now_seconds: i64) -> i64 {
         match self {
             Self::DaysAgo(days) => (now_seconds.div_euclid(SECONDS_OF_DAY) - i64::from(days)) * SECONDS_OF_DAY,
@@ -61,7 +62,8 @@ const CHANGED: &str =
     "changed|modified|updated|added|edited|touched|committed|created|written|introduced|merged|renamed|removed|moved";
 const LAST: &str = "last|past|previous|recent";
 
-/// `UNIT`, `CHANGED` and `LAST` are one of these words. The slots `n` and `u` are the number and the unit.
+/// `UNIT`, `CHANGED` and `LAST` each match one of the words in these lists. The slots `n` and `u` are the
+/// number and the unit.
 const RULES: &[&str] = &[
     "CHANGED? in|within|over|during|from|since the? LAST <n> UNIT",
     "CHANGED? in|within|over|during|from|since the? LAST UNIT",
@@ -104,7 +106,7 @@ pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
     found.into_iter().collect()
 }
 
-/// The time that these words state.
+/// The time that the words of a filter state.
 fn value(words: &[Token]) -> Option<Since> {
     let is_any = |list: &[&str]| words.iter().any(|word| word.is_any(list));
     if let Some((last, before)) = words.split_last()
@@ -137,7 +139,7 @@ fn value(words: &[Token]) -> Option<Since> {
     }
 }
 
-/// The last Monday is at most 7 days ago.
+/// A weekday means seven days ago, because its last occurrence is at most seven days ago.
 const WEEKDAYS: &[&str] = &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
 #[derive(Clone, Copy)]

@@ -40,7 +40,7 @@ static COMPILED: LazyLock<Vec<(Phrase, TestsWanted)>> =
 pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
     let found = COMPILED.iter().find_map(|(phrase, wanted)| {
         let found = phrase.find(tokens, &|_| true)?;
-        // The words before the words for tests, such as "find", are not part of the filter.
+        // Words such as "find" before the words for tests are not part of the filter.
         let is_lead = found.start == 0 && *wanted == TestsWanted::Only && !tokens[0].is_any(&["only", "just"]);
         let range = if is_lead { test_words(tokens, found.end) } else { found.start..found.end };
         Some(FoundFilter { tokens: range, value: FilterValue::Tests(*wanted) })

@@ -1,10 +1,11 @@
 //! Rules for secrets that do not belong to a provider. These rules come after the rules for providers. If a
-//! rule of a provider finds the same text, the id of the provider's rule is reported.
+//! rule for a provider finds the same text, the id of that rule is reported.
 
 use super::{Check, Find, Pattern, Rule, checked, token};
 use crate::name::Naming;
 
-/// These rules come first, because the base64 of a key may look like the token of a provider.
+/// These rules come before the rules for providers, because the base64 of a key may look like a provider's
+/// token.
 pub(super) static KEYS: &[Rule] = &[
     Rule {
         id: "private-key",

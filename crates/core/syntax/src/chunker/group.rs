@@ -10,9 +10,9 @@ pub(super) struct Group {
     pub(super) rows: Rows,
     pub(super) kind: ChunkKind,
     pub(super) symbol: Option<u32>,
-    /// For the header: the definition that encloses the group, if `symbol` is a different definition.
+    /// The definition that encloses the group. The header uses it if `symbol` is a different definition.
     pub(super) enclosing: Option<u32>,
-    /// For the head of an opened class: the members that are in other chunks.
+    /// The members that are in other chunks, if the group is the head of an opened class.
     pub(super) members: Vec<u32>,
     pub(super) part: Option<(u16, u16)>,
     pub(super) is_test: bool,

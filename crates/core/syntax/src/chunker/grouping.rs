@@ -8,7 +8,7 @@ use super::lines::{Lines, Rows};
 use super::outline::{Piece, Role};
 use super::sizes::{LONG_TOKENS, TARGET_TOKENS, TINY_TOKENS, WHOLE_TOKENS};
 
-/// Pieces that will form one chunk.
+/// Consecutive small pieces that will form one chunk.
 struct Bundle {
     rows: Rows,
     pieces: Vec<Piece>,
@@ -54,8 +54,8 @@ impl Bundle {
             && self.fits(symbols, piece)
     }
 
-    /// Whether the piece may join the bundle. Functions join functions. Methods join methods of the same type
-    /// or the type itself.
+    /// Whether the piece may join the bundle. A function joins functions. A method joins methods of the same
+    /// type or the type itself.
     fn fits(&self, symbols: &[Symbol], piece: &Piece) -> bool {
         if piece.role == Role::Loose {
             return true;
@@ -72,8 +72,8 @@ impl Bundle {
         let (first, is_alone) = (shown.next(), shown.next().is_none());
         let is_class = first.is_some_and(|first| first.role == Role::Head || first.symbol == self.owner);
         let symbol = first.filter(|_| is_alone || is_class).and_then(|first| first.symbol);
-        // A comment beside a definition does not change the kind of the chunk. A similar amount of other code
-        // changes it.
+        // Loose lines with little text, such as a comment next to a definition, do not change the kind of the
+        // chunk. If loose lines make up a similar amount of text as the definitions, they change it.
         let loose = self.pieces.iter().filter(|piece| piece.role == Role::Loose);
         let loose_weight: u32 = loose.map(|piece| lines.weight(piece.rows)).sum();
         let kind = match symbol {
@@ -99,8 +99,8 @@ fn is_small(lines: &Lines<'_>, piece: &Piece) -> bool {
     piece.role != Role::Part && lines.tokens(piece.rows) < LONG_TOKENS
 }
 
-/// Adds a few loose lines to the definition after these lines, or else to the definition before them. The
-/// head of a class stays separate, because searches for the class must find this head.
+/// Joins each tiny group, such as a few loose lines, to the group after it; if this is not possible, to the
+/// group before it. The head of a class stays separate, because searches for the class must find it.
 fn join_tiny_pieces(lines: &Lines<'_>, symbols: &[Symbol], groups: &mut Vec<Group>) {
     let mut kept: Vec<Group> = Vec::with_capacity(groups.len());
     let mut waiting: Option<Group> = None;
@@ -136,8 +136,8 @@ fn can_join(lines: &Lines<'_>, first: &Group, second: &Group) -> bool {
     first.is_test == second.is_test && lines.tokens(Rows::new(first.rows.start, second.rows.end)) <= WHOLE_TOKENS
 }
 
-/// For each class, records in its first chunk the members that are in other chunks. So a search for the names
-/// of these members also finds the class.
+/// For each class, records in its first chunk the members that are in other chunks. Because of this, a search
+/// for the names of these members also finds the class.
 fn list_members(symbols: &[Symbol], groups: &mut [Group]) {
     let mut first_chunk = vec![u32::MAX; symbols.len()];
     for (index, group) in groups.iter().enumerate().rev() {

@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 use super::group::Group;
 use super::lines::{Lines, Rows};
 
-/// The maximum number of enclosing definitions. The innermost definitions are used.
+/// The maximum number of enclosing definitions in a header. If there are more, the innermost are used.
 const MOST_ENCLOSING: usize = 6;
 const MOST_MEMBERS: usize = 60;
 const MOST_IMPORTS: usize = 24;
@@ -77,8 +77,8 @@ fn line(header: &mut String, text: &str) {
     header.push_str(text);
 }
 
-/// A name that an import binds: the import, and the index of the name in it. The index is None if the module
-/// itself is bound.
+/// A name that an import binds: the import, and the index of the name among the names of the import. The
+/// index is `None` if the import binds the module itself.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Bound {
     import: u32,
@@ -90,8 +90,8 @@ struct ImportNames<'a> {
     imports: &'a [Import],
     /// Imports in two functions can bind the same name. In that case, the first import is kept.
     bound: FxHashMap<&'a [u8], Bound>,
-    /// For each first byte, the lengths of the names that begin with it. If the length of a word is not in
-    /// this set, the word is not an imported name. For most words, this check makes hashing unnecessary.
+    /// For each first byte, the lengths of the names that begin with it. A word whose length is not in the
+    /// set for its first byte is not an imported name. Because of this check, most words need not be hashed.
     lengths: [u64; 256],
     used: Vec<Bound>,
 }
@@ -141,7 +141,7 @@ impl<'a> ImportNames<'a> {
         }
     }
 
-    /// Sets `used` to the imported names that occur in the text, in order of the imports.
+    /// Sets `used` to the imported names that occur in the text, in the order of the imports.
     fn find_used(&mut self, text: &[u8]) {
         self.used.clear();
         let mut at = 0;
@@ -178,7 +178,7 @@ const fn word_bytes() -> [bool; 256] {
 }
 
 /// The names that an import of a whole module may bind. Such a name is the first part of the module in Python
-/// and the last part in other languages. A version part such as `v2` at the end of a Go module is ignored.
+/// and the last part in other languages. A version such as `v2` at the end of a Go module is ignored.
 fn module_names(module: &str) -> impl Iterator<Item = &str> {
     let is_word = |part: &&str| !part.is_empty() && part.bytes().all(|byte| WORD[usize::from(byte)]);
     let is_version =

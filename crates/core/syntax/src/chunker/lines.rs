@@ -1,11 +1,11 @@
-//! An index of the lines of a text and their weights. With this index, the other parts of the chunker find
-//! lines and weights in constant time.
+//! An index of the lines of a text and their weights, with which the chunker finds lines and weights in
+//! constant time.
 
 use cairn_domain::LineSpan;
 
 use super::tokens::{TOKEN, weight};
 
-/// A range of consecutive rows. Rows are counted from 0, and `end` is exclusive.
+/// A range of consecutive rows. Row numbers are zero-based, and `end` is exclusive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rows {
     pub(crate) start: usize,
@@ -33,14 +33,13 @@ impl Rows {
         self.start <= other.start && other.end <= self.end
     }
 
-    /// The rows as a span of lines that are counted from 1. Must not be called for empty rows.
+    /// The rows as a span of lines, whose numbers start at 1. Must not be called if `self` is empty.
     pub(crate) fn span(self) -> LineSpan {
         LineSpan::new(self.start as u32 + 1, self.end as u32)
     }
 }
 
-/// The lines of a text. A line ends with `\n` or at the end of the text. A final `\n` does not begin another
-/// line.
+/// The lines of a text. A line ends with `\n` or at the end of the text. No line begins after a final `\n`.
 pub(crate) struct Lines<'t> {
     text: &'t str,
     /// The offset of each row, followed by the length of the text.
@@ -85,7 +84,8 @@ impl<'t> Lines<'t> {
         self.slice(Rows::new(row, row + 1))
     }
 
-    /// The row that contains the byte at `offset`. For an offset after the end of the text, the last row.
+    /// The row that contains the byte at `offset`. If `offset` is after the end of the text, the last row is
+    /// returned.
     pub(crate) fn row_at(&self, offset: usize) -> usize {
         let after = self.starts[..self.num_rows()].partition_point(|&start| start as usize <= offset);
         after.saturating_sub(1)
@@ -108,7 +108,7 @@ impl<'t> Lines<'t> {
         (rows.start..rows.end).all(|row| self.is_blank(row))
     }
 
-    /// The estimated weight of the rows, in the unit of [`super::tokens`].
+    /// The weight of the rows, in the unit that [`super::tokens`] uses.
     pub(crate) fn weight(&self, rows: Rows) -> u32 {
         self.weights[rows.end.max(rows.start)] - self.weights[rows.start]
     }

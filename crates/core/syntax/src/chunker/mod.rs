@@ -1,21 +1,21 @@
-//! Divides a file into chunks by its lines and symbols. Chunks are the units that are embedded, searched and
-//! shown.
+//! Divides a file into chunks, based on its lines and symbols. Chunks are the units that are embedded,
+//! searched and shown.
 //!
 //! First the file is *laid out*: its rows are divided into consecutive pieces. A piece is a definition, the
 //! head of a class, a part of a long function, or loose lines between definitions ([`outline`]). Then small
-//! neighbouring pieces are *grouped* ([`grouping`]). Each group gets a header and a hash. Every step reads
-//! rows and not nodes of the syntax tree. Therefore the chunker needs no grammar, and takes only a small
-//! fraction of the time for parsing.
+//! neighbouring pieces are *grouped* ([`grouping`]). Each group gets a header and a hash. No step reads the
+//! syntax tree; every step reads only rows and symbols. Therefore the chunker needs no grammar, and takes
+//! only a small fraction of the time that parsing takes.
 //!
 //! Invariants:
 //!
 //! - Every row of the file belongs to a chunk.
 //! - Chunks are in order of their first line.
-//! - Only the summary of a large class overlaps other chunks.
+//! - Chunks do not overlap, except that the summary of a large class overlaps other chunks.
 //! - A line is never divided.
 //! - The output depends only on the input.
-//! - The embedded text ([`embedded_text`]) depends only on the rows of the chunk, so the hash does not change
-//!   when code is moved.
+//! - The embedded text ([`embedded_text`]) depends only on the rows of the chunk, so moving the code does not
+//!   change the hash.
 
 mod group;
 mod grouping;
@@ -38,11 +38,12 @@ pub(crate) use split::split_rows;
 pub use text::{chunk_text, embedded_text, line_starts, shown_text, without_blank_edges};
 pub use tokens::estimate_tokens;
 
-/// Part of the facts key. Increase this number with every change that can change a chunk.
+/// This number is part of the facts key. Increase it with every code change that can affect a chunk.
 pub const CHUNKER_VERSION: u32 = 3;
 
-/// Returns the chunks of a source file. `symbols` and `imports` belong to the file and are in order of
-/// position. A span that does not fit the text is clipped or ignored. An empty text has no chunks.
+/// Returns the chunks of a source file. `symbols` and `imports` are those of the file, in order of position.
+/// If the span of a symbol exceeds the text, the span is clipped or the symbol is ignored. An empty text has
+/// no chunks.
 pub fn chunk_file(text: &str, symbols: &[Symbol], imports: &[Import]) -> Vec<ChunkFacts> {
     let lines = Lines::new(text);
     let all = lines.all();
@@ -75,8 +76,8 @@ fn group_chunk(lines: &Lines<'_>, group: &group::Group, headers: &mut header::He
     }
 }
 
-/// Returns the chunks of a text without known structure. The chunks are windows of about the target size. If
-/// possible, a window ends at a blank line.
+/// Returns the chunks of a text without known structure. The chunks are windows of about the target size, and
+/// end at blank lines if possible.
 pub fn window_chunks(text: &str) -> Vec<ChunkFacts> {
     let lines = Lines::new(text);
     window_rows(&lines, lines.all()).into_iter().map(|rows| plain_chunk(&lines, rows, ChunkKind::Text)).collect()
@@ -87,7 +88,7 @@ pub(crate) fn window_rows(lines: &Lines<'_>, rows: Rows) -> Vec<Rows> {
     if rows.is_empty() { Vec::new() } else { split_rows(lines, rows) }
 }
 
-/// A chunk that consists of rows only, without a symbol or heading.
+/// A chunk that has rows, but no symbol and no heading.
 pub(crate) fn plain_chunk(lines: &Lines<'_>, rows: Rows, kind: ChunkKind) -> ChunkFacts {
     ChunkFacts {
         kind,

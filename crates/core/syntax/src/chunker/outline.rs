@@ -1,9 +1,9 @@
 //! Divides a file into consecutive pieces. Together, the pieces contain every row of the file.
 //!
-//! The structure is read from the spans of symbols and not from their `parent`. The parent can end before the
-//! symbol begins, as for a method in an `impl` block or with a Go receiver. A definition that is too large
-//! for a chunk is opened: its head becomes a piece, and its members are laid out in the same way. A large
-//! definition without members is divided into parts.
+//! The structure is read from the spans of symbols and not from their `parent`, because the parent can end
+//! before the symbol begins: for example, a type ends before the methods in its `impl` block or with its Go
+//! receiver. A definition that is too large for a chunk is opened: its head becomes a piece, and its members
+//! are laid out in the same way. A large definition without members is divided into parts.
 
 use cairn_domain::{ChunkKind, Symbol, SymbolKind};
 
@@ -22,7 +22,7 @@ pub(super) enum Role {
     Unit,
     /// The beginning of a definition whose members are separate pieces.
     Head,
-    /// A part of a definition or of loose lines that were divided.
+    /// A part of a divided definition or of divided loose lines.
     Part,
     /// Lines outside of definitions, or definitions that are too small to be pieces.
     Loose,
@@ -34,7 +34,7 @@ pub(super) struct Piece {
     pub(super) role: Role,
     /// The symbol whose definition is in the piece.
     pub(super) symbol: Option<u32>,
-    /// The innermost opened definition around the piece. For a head, the definition itself.
+    /// The innermost opened definition around the piece. For a head, this is the definition itself.
     pub(super) container: Option<u32>,
     pub(super) part: Option<(u16, u16)>,
     pub(super) is_test: bool,
@@ -48,7 +48,7 @@ struct Node {
     after: usize,
 }
 
-/// The nodes of all symbols, in order of position. An outer symbol is before the symbols inside it.
+/// The nodes of all symbols, in order of position. An outer symbol comes before the symbols inside it.
 fn nodes(lines: &Lines<'_>, symbols: &[Symbol]) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::with_capacity(symbols.len());
     for (index, symbol) in symbols.iter().enumerate() {
@@ -125,7 +125,7 @@ impl Layout<'_> {
         let mut index = first;
         while index < last {
             let node = &self.nodes[index];
-            // If two definitions share a row, the row belongs to the first definition.
+            // If two definitions share a row, the row is assigned to the first definition.
             let unit = Rows::new(node.rows.start.max(at), node.rows.end.min(rows.end));
             if !unit.is_empty() && self.is_own_piece(index, unit, around) {
                 let start = self.gap(Rows::new(at, unit.start), at == rows.start, around);
@@ -137,7 +137,8 @@ impl Layout<'_> {
         self.tail(Rows::new(at, rows.end), around);
     }
 
-    /// Whether a definition becomes a separate piece. If not, the definition belongs to the lines around it.
+    /// Whether a definition becomes a separate piece. If not, it is treated as part of the loose lines around
+    /// it.
     fn is_own_piece(&self, index: usize, unit: Rows, around: Surroundings) -> bool {
         let kind = self.symbols[self.nodes[index].symbol as usize].kind;
         if kind.is_callable() || kind.is_container() {
@@ -178,8 +179,8 @@ impl Layout<'_> {
     }
 
     /// Whether a definition should be opened. A container is opened if one of its members becomes a separate
-    /// piece. Any other definition is opened only if it contains mostly other definitions, such as a function
-    /// that acts as a module.
+    /// piece. Any other definition is opened only if it consists mostly of other definitions, as a function
+    /// that acts as a module does.
     fn is_worth_opening(&self, index: usize, rows: Rows) -> bool {
         let node = &self.nodes[index];
         let around = Surroundings { container: Some(node.symbol), is_test: false, depth: 0 };
@@ -196,7 +197,8 @@ impl Layout<'_> {
         if kind.is_container() { inner_weight > 0 } else { inner_weight * 2 > self.lines.weight(rows) }
     }
 
-    /// Adds the rows before a definition. Returns the row at which the definition's piece begins.
+    /// Adds the rows before a definition as a piece, except the rows that belong to the definition. Returns
+    /// the row at which the piece of the definition begins.
     fn gap(&mut self, gap: Rows, is_first: bool, around: Surroundings) -> usize {
         let is_head = is_first && around.container.is_some();
         if gap.is_empty() {
@@ -216,7 +218,7 @@ impl Layout<'_> {
         }
     }
 
-    /// Adds the rows after the last definition.
+    /// Adds the rows after the last definition as a piece.
     fn tail(&mut self, rows: Rows, around: Surroundings) {
         let start = self.give_closers_back(rows);
         let rest = Rows::new(start, rows.end);
@@ -229,8 +231,8 @@ impl Layout<'_> {
         }
     }
 
-    /// Adds rows that only close a definition, such as `}`, to the piece before. Returns the first row after
-    /// the closing rows.
+    /// Adds rows that only close a definition, such as `}`, to the previous piece. Returns the first row
+    /// after the closing rows.
     fn give_closers_back(&mut self, rows: Rows) -> usize {
         match self.pieces.last_mut() {
             Some(last) if last.rows.end == rows.start => {

@@ -1,14 +1,14 @@
-//! The sizes that decide how a file is divided, in tokens.
+//! The sizes, in tokens, that determine how a file is divided.
 
 /// The target size of a chunk, in tokens as [`super::estimate_tokens`] estimates them.
 pub const TARGET_TOKENS: u32 = 500;
 
-/// A unit up to this size is not divided. If a unit is slightly larger than the target, one chunk is better
+/// A unit up to this size is not divided, because one chunk that is slightly larger than the target is better
 /// than two halves.
 pub(super) const WHOLE_TOKENS: u32 = 650;
 
-/// A class up to this size is not divided in a file of at most [`MEDIUM_FILE_TOKENS`]. Such a file is chunked
-/// by its top-level definitions.
+/// A class up to this size is not divided in a file of at most [`MEDIUM_FILE_TOKENS`]. In a file of this
+/// size, each top-level definition becomes one chunk if possible.
 pub(super) const WHOLE_CLASS_TOKENS: u32 = 800;
 pub(super) const MEDIUM_FILE_TOKENS: u32 = 2_000;
 
@@ -16,5 +16,5 @@ pub(super) const MEDIUM_FILE_TOKENS: u32 = 2_000;
 /// grouped with their neighbours.
 pub(super) const LONG_TOKENS: u32 = 120;
 
-/// A piece that is smaller than this joins a neighbour if possible.
+/// A piece that is smaller than this is joined to a neighbour if possible.
 pub(super) const TINY_TOKENS: u32 = 24;

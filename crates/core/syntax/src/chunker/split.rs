@@ -1,8 +1,8 @@
-//! Divides rows that are too many for one chunk, in any language.
+//! Divides rows that do not fit into one chunk, in any language.
 //!
 //! A good first row of a part has little indentation and few open brackets, follows a blank row, and does not
-//! continue the row before. Brackets in strings and comments are counted too. The count is only one of
-//! several hints, and a wrong hint moves a cut by only a few rows.
+//! continue the previous row. Brackets in strings and comments are counted too: the number of brackets is
+//! only one of several hints, and a wrong hint moves a cut by only a few rows.
 
 use super::lines::{Lines, Rows};
 use super::sizes::{TARGET_TOKENS, WHOLE_TOKENS};
@@ -30,7 +30,8 @@ pub(crate) fn split_rows(lines: &Lines<'_>, rows: Rows) -> Vec<Rows> {
     parts
 }
 
-/// The weight of each part if the rows are divided evenly into as few parts as the target size allows.
+/// The weight of each part if the rows are divided evenly into the smallest number of parts that the target
+/// size allows.
 fn ideal_weight(lines: &Lines<'_>, rows: Rows) -> u32 {
     let total = lines.weight(rows);
     total / total.div_ceil(TARGET_TOKENS * TOKEN).max(1)
@@ -49,7 +50,7 @@ fn best_cut(lines: &Lines<'_>, rest: Rows, ideal: u32, depths: &[u16]) -> usize 
         if weight >= LEAST_TOKENS * TOKEN {
             let off = weight.abs_diff(ideal) * 16 / ideal.max(1);
             let cost = cut_cost(lines, row, depths[row - rest.start]) + off;
-            // If two cuts have the same cost, the later cut makes fewer parts.
+            // If two cuts have the same cost, the later one is used, because it leads to fewer parts.
             if best.is_none_or(|(least, _)| cost <= least) {
                 best = Some((cost, row));
             }
@@ -74,13 +75,13 @@ fn cut_cost(lines: &Lines<'_>, row: usize, depth: u16) -> u32 {
     cost
 }
 
-/// The number of columns of leading white space. A tab counts as four columns. Reads at most forty bytes.
+/// The number of columns of leading white space. A tab counts as four columns. At most forty bytes are read.
 fn indentation(row: &str) -> u32 {
     let leading = row.bytes().take(40).take_while(|byte| matches!(byte, b' ' | b'\t'));
     leading.map(|byte| if byte == b'\t' { 4 } else { 1 }).sum()
 }
 
-/// Whether a row continues the row before.
+/// Whether a row continues the previous row.
 fn is_continuation(row: &str) -> bool {
     let bytes = row.as_bytes();
     match bytes.first() {
@@ -96,8 +97,8 @@ fn is_continuation(row: &str) -> bool {
     }
 }
 
-/// The number of open brackets at the beginning of each row. The count starts at 0 in the first of these rows
-/// and is never negative.
+/// The number of open brackets at the beginning of each row. The number is 0 for the first of these rows, and
+/// it is never negative.
 fn bracket_depths(lines: &Lines<'_>, rows: Rows) -> Vec<u16> {
     let mut depth = 0_u16;
     let mut depths = Vec::with_capacity(rows.end - rows.start);

@@ -9,9 +9,9 @@ use super::tokens::estimate_tokens;
 /// A class with more methods than this gets a summary.
 const MOST_METHODS: usize = 50;
 
-/// Returns one summary for each class with more than fifty methods, in order of the classes. Methods are
-/// assigned to classes by their parent. Therefore methods of Go and Rust are counted, although the source
-/// contains these methods outside of the type.
+/// Returns one summary for each class with more than fifty methods, in order of the classes. The parent of a
+/// method determines its class. Therefore methods in Go and Rust are counted too, although they are outside
+/// the type in the source.
 pub(super) fn summaries(lines: &Lines<'_>, symbols: &[Symbol]) -> Vec<ChunkFacts> {
     if symbols.len() <= MOST_METHODS {
         return Vec::new();
@@ -46,9 +46,8 @@ fn summary(lines: &Lines<'_>, symbols: &[Symbol], class: usize, methods: &[&Symb
     })
 }
 
-/// The summary contains the class, the first paragraph of its documentation, and its methods. The summary
-/// contains the signatures of the methods. If the signatures do not fit, it contains only the names of the
-/// methods.
+/// The summary contains the class, the first paragraph of its documentation, and the signatures of its
+/// methods. If the signatures do not fit, it contains only the names of the methods.
 fn summary_text(class: &Symbol, methods: &[&Symbol]) -> String {
     let mut head = class.signature.clone();
     if let Some(paragraph) = class.doc.as_deref().and_then(|doc| doc.trim_ascii().split("\n\n").next()) {

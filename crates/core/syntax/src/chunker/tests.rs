@@ -94,7 +94,8 @@ impl Source {
     }
 }
 
-/// Checks that every line is in a chunk, spans are in range and in order, and hashes match the embedded text.
+/// Checks that every line is in a chunk, that spans are in range and in order, and that hashes match the
+/// embedded text.
 fn check_invariants(text: &str, chunks: &[ChunkFacts]) {
     let starts = line_starts(text);
     let mut covered = vec![false; starts.len()];
@@ -299,8 +300,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Invalid symbols, which no parser creates: at any position, overlapping, out of range, and with random
-    /// parents.
+    /// Invalid symbols that no parser would create: symbols that overlap, that are out of range, or that have
+    /// random parents.
     fn wild_symbols()(wild in prop::collection::vec((0_u32..300, 0_u32..80, 0..SymbolKind::ALL.len(), any::<bool>(), 0_u32..40), 0..40)) -> Vec<Symbol> {
         let each = wild.into_iter().map(|(start, length, kind, is_test, parent)| {
             let mut symbol = symbol("x", SymbolKind::ALL[kind], (start, (start + length).saturating_sub(3)), Some(parent));
@@ -336,7 +337,8 @@ proptest! {
             let chunks = source.chunks();
             chunks.iter().find(|chunk| chunk.symbol == Some(1)).map(|chunk| (chunk.content_hash, chunk.span.num_lines()))
         };
-        // A few lines directly above a definition are part of its chunk. More lines become a separate chunk.
+        // A few lines directly above a definition are part of its chunk. If there are more lines, they become
+        // a separate chunk.
         let expected = hash("").map(|(hash, _)| hash);
         let found = hash(&above.join("\n")).expect("a separate chunk");
         prop_assert!(Some(found.0) == expected || found.1 > num_lines + 1);

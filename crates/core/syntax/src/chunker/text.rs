@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use cairn_domain::{ChunkFacts, LineSpan};
 
 /// The byte offsets of the lines of a text. Compute the offsets once per file, and pass them to
-/// [`chunk_text`] and [`embedded_text`]. With these offsets, reading all chunks of a file takes linear time.
+/// [`chunk_text`] and [`embedded_text`]. Then reading all chunks of a file takes linear time.
 pub fn line_starts(text: &str) -> Vec<u32> {
     let mut starts = Vec::with_capacity(text.len() / 32 + 1);
     let mut start = 0;
@@ -17,7 +17,7 @@ pub fn line_starts(text: &str) -> Vec<u32> {
 }
 
 /// The lines of the span, including their line ends. `line_starts` must belong to the text. Lines after the
-/// end of the text are left out.
+/// end of the text are omitted.
 pub fn chunk_text<'t>(text: &'t str, line_starts: &[u32], span: LineSpan) -> &'t str {
     let offset = |line: u32| line_starts.get(line as usize).map_or(text.len(), |&start| start as usize);
     let start = offset(span.start.saturating_sub(1));
@@ -25,9 +25,9 @@ pub fn chunk_text<'t>(text: &'t str, line_starts: &[u32], span: LineSpan) -> &'t
 }
 
 /// The text of a chunk that is embedded. The hash of this text is the `content_hash` of the chunk. If the
-/// chunk has synthetic text, this is the synthetic text. If not, these are the lines of its span without
-/// blank lines at both ends. This text does not depend on the header, and it does not depend on the position
-/// of the lines in the file.
+/// chunk has synthetic text, the result is the synthetic text. Otherwise, the result is the lines of its
+/// span, without blank lines at the start and at the end. The result depends neither on the header nor on the
+/// position of the lines in the file.
 pub fn embedded_text<'t>(text: &'t str, line_starts: &[u32], chunk: &'t ChunkFacts) -> Cow<'t, str> {
     match &chunk.synthetic_text {
         Some(synthetic) => Cow::Borrowed(synthetic),
@@ -35,8 +35,8 @@ pub fn embedded_text<'t>(text: &'t str, line_starts: &[u32], chunk: &'t ChunkFac
     }
 }
 
-/// The text of a chunk that is shown. If the chunk has synthetic text, this is the synthetic text. If not,
-/// these are the lines of its span without white space at the end.
+/// The text of a chunk that is shown. If the chunk has synthetic text, the result is the synthetic text.
+/// Otherwise, the result is the lines of its span, without white space at the end.
 pub fn shown_text<'t>(text: &'t str, line_starts: &[u32], chunk: &'t ChunkFacts) -> Cow<'t, str> {
     match &chunk.synthetic_text {
         Some(synthetic) => Cow::Borrowed(synthetic),

@@ -1,9 +1,9 @@
 //! Estimates the number of tokens that a model's tokenizer would count in a text.
 //!
-//! The number of bytes divided by four is wrong by a factor of up to two for code, because indentation needs
-//! few tokens and punctuation many. Therefore each byte has a weight that depends on its class. The estimate
-//! of a text is the sum over its lines. The estimate is the same on every machine, and needs only one pass
-//! over the bytes. The weights are in twentieths of a token. The weights are based on byte-pair tokenizers
+//! For code, the number of bytes divided by four is wrong by a factor of up to two, because indentation needs
+//! few tokens and punctuation needs many. Therefore each byte has a weight that depends on its class. The
+//! estimate of a text is the sum over its lines. The estimate is the same on every machine, and needs only
+//! one pass over the bytes. The weights are in twentieths of a token and are based on byte-pair tokenizers
 //! that were trained on code. In these tokenizers, a token is four letters, up to three digits, one or two
 //! punctuation marks, one line break, or two bytes of other scripts. Runs of blanks are merged with the next
 //! token.
@@ -40,7 +40,7 @@ pub(crate) fn weight(bytes: &[u8]) -> u32 {
     bytes.iter().map(|&byte| u32::from(WEIGHTS[usize::from(byte)])).sum()
 }
 
-/// The estimated number of tokens, rounded up. The estimate is at most one token per byte.
+/// The estimated number of tokens, rounded up. The estimate never exceeds one token per byte.
 pub fn estimate_tokens(text: &str) -> u32 {
     weight(text.as_bytes()).div_ceil(TOKEN)
 }

@@ -1,19 +1,20 @@
 //! Turns the blocks of a text into chunks, in the same way for every format. A block is a key, a section or a
 //! statement.
 //!
-//! Blocks form a tree and are in order of position. A block that fits becomes a chunk. A larger block is
-//! opened, or divided into parts if it has no inner blocks. Small neighbouring blocks with the same parent
-//! share a chunk. Rows between blocks belong to the next block.
+//! Blocks form a tree and are in order of position. A block that is small enough becomes a chunk. A larger
+//! block is opened: its inner blocks are turned into chunks in the same way. If it has no inner blocks, it is
+//! divided into parts. Small neighbouring blocks with the same parent share a chunk. Rows between blocks
+//! belong to the next block.
 
 use cairn_domain::{ChunkFacts, ChunkKind, Symbol, SymbolKind};
 
 use crate::chunker::{Lines, Rows, plain_chunk, split_rows};
 
-/// Scanners ignore blocks that are nested deeper than this. Therefore this is also the maximum recursion
-/// depth in this module.
+/// Scanners ignore blocks that are nested more deeply than this, so this is also the maximum recursion depth
+/// in this module.
 pub(super) const DEEPEST: u8 = 8;
 
-/// A block with its rows. The inner blocks come directly after their outer block and have a greater depth.
+/// A block of a text. The inner blocks come directly after their outer block and have a greater depth.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Block {
     pub(super) rows: Rows,
@@ -34,12 +35,12 @@ pub(super) struct Style<'s> {
     pub(super) kind: ChunkKind,
     /// The separator between the names of a path.
     pub(super) separator: &'s str,
-    /// A block up to this size is one chunk. Groups are not larger than this.
+    /// A block up to this size is one chunk. Groups of small blocks are not larger than this.
     pub(super) whole_tokens: u32,
     /// Blocks that are smaller than this are grouped with their neighbours.
     pub(super) small_tokens: u32,
-    /// Whether every block with its own text is a separate chunk, regardless of its size. Then only a block
-    /// without its own text joins its first inner block.
+    /// Whether every block that has text outside its inner blocks is a separate chunk, regardless of its
+    /// size. If so, only a block without this text joins its first inner block.
     pub(super) keeps_apart: bool,
     /// The first line of every header.
     pub(super) title: Option<&'s str>,
@@ -56,8 +57,8 @@ pub(super) const CODE: Style<'static> = Style {
     title: None,
 };
 
-/// Rows between blocks join a block if they are smaller than this. A smaller piece joins a neighbour if
-/// possible.
+/// Rows between blocks are joined to a block if their size is less than this. A piece of a smaller size is
+/// joined to a neighbour if possible.
 const TINY_TOKENS: u32 = 24;
 /// The maximum number of names in the heading of a group.
 const MOST_NAMES: usize = 8;
@@ -65,14 +66,14 @@ const MOST_NAMES: usize = 8;
 /// Rows that become a chunk, alone or together with small neighbours.
 struct Piece {
     rows: Rows,
-    /// The path of the parent.
+    /// The path of the block that contains the rows.
     parent: String,
     names: Vec<String>,
     symbols: Vec<u32>,
     part: Option<(u16, u16)>,
 }
 
-/// Returns the chunks of a text with these blocks.
+/// Returns the chunks of a text that consists of these blocks.
 pub(super) fn chunks(lines: &Lines<'_>, blocks: Vec<Block>, style: Style<'_>, symbols: &[Symbol]) -> Vec<ChunkFacts> {
     if blocks.is_empty() {
         let kind = if style.kind == ChunkKind::Config { ChunkKind::Config } else { ChunkKind::Text };
@@ -193,10 +194,10 @@ fn group_small(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<P
     groups
 }
 
-/// Joins tiny pieces with neighbours. Loose lines join the next piece, and the name of that piece does not
-/// change. The same applies to a piece that is only the head of the next piece, such as a heading without
-/// text or `services:`. Any other tiny piece joins the piece before it under the same parent, unless the
-/// style keeps named pieces apart.
+/// Joins tiny pieces with neighbours. Loose lines are joined to the next piece, whose name does not change.
+/// The same applies to a piece that is only the head of the next piece, such as a heading without text or
+/// `services:`. Any other tiny piece is joined to the previous piece with the same parent, unless the style
+/// keeps named pieces apart.
 fn join_tiny(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<Piece> {
     let is_tiny = |piece: &Piece| match style.keeps_apart && !piece.names.is_empty() {
         true => num_text_rows(lines, piece.rows) <= 1,
@@ -234,13 +235,13 @@ fn join_tiny(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<Pie
     joined
 }
 
-/// The number of rows that contain a letter or digit. The underline of a heading is not counted.
+/// The number of rows that contain a letter or digit. So the underline of a heading is not counted.
 fn num_text_rows(lines: &Lines<'_>, rows: Rows) -> usize {
     (rows.start..rows.end).filter(|row| lines.row(*row).contains(char::is_alphanumeric)).count()
 }
 
 impl Piece {
-    /// Whether the other piece is the head of a block that contains this piece.
+    /// Whether `other` is the head of a block that contains this piece.
     fn is_within(&self, other: &Piece, separator: &str) -> bool {
         let [name] = &other.names[..] else { return false };
         let inner = self.parent.strip_prefix(other.parent.as_str());
@@ -267,7 +268,7 @@ fn chunk(lines: &Lines<'_>, piece: &Piece, style: Style<'_>, symbols: &[Symbol])
     ChunkFacts { symbol, heading, header, part: piece.part, ..plain_chunk(lines, piece.rows, kind) }
 }
 
-/// The path of a single block. For a group, the path of the parent and the names of the first members.
+/// The path of a block. For a group of blocks, the path of the parent and the names of the first members.
 fn heading(piece: &Piece, style: Style<'_>) -> Option<String> {
     let mut names: Vec<&str> = piece.names.iter().map(String::as_str).collect();
     names.dedup();

@@ -1,4 +1,5 @@
-//! Finds blocks in braces: rules of CSS, messages of Protocol Buffers, types of GraphQL, resources of HCL.
+//! Finds blocks that are enclosed in braces: rules in CSS, messages in Protocol Buffers, types in GraphQL,
+//! resources in HCL.
 
 use super::blocks::Block;
 use super::inline::{fold, shortened};
@@ -41,7 +42,8 @@ pub(super) fn blocks(lines: &Lines<'_>, text: &str, syntax: Syntax) -> Vec<Block
     scanner.finish()
 }
 
-/// The end of the comment or string that begins at this position. None if no comment or string begins here.
+/// The end of the comment or string that begins at this position. `None` if no comment or string begins at
+/// this position.
 fn skipped(bytes: &[u8], at: usize, syntax: Syntax) -> Option<usize> {
     let rest = &bytes[at..];
     let end_of = |mark: &[u8], from: usize| {
@@ -58,8 +60,8 @@ fn skipped(bytes: &[u8], at: usize, syntax: Syntax) -> Option<usize> {
     }
 }
 
-/// Whether a line comment begins here. If the mark has a leading blank, white space must be before the mark.
-/// In CSS, `//` without white space can be part of a URL.
+/// Whether a line comment begins at this position. If the mark of the syntax begins with a blank, white space
+/// must precede the comment: in CSS, `//` without white space before it can be part of a URL.
 fn is_line_comment(bytes: &[u8], at: usize, syntax: Syntax) -> bool {
     let Some(mark) = syntax.line_comment else { return false };
     match mark.strip_prefix(b" ") {
@@ -68,8 +70,8 @@ fn is_line_comment(bytes: &[u8], at: usize, syntax: Syntax) -> bool {
     }
 }
 
-/// The length of a string inside one row. A quote without a closing quote in the same row is a plain
-/// character.
+/// The length of a string that ends in the row in which it begins. A quote without a closing quote in the
+/// same row is a plain character.
 fn string_length(rest: &[u8], quote: u8) -> usize {
     let mut at = 1;
     while let Some(found) = memchr::memchr3(quote, b'\\', b'\n', &rest[at..]) {
@@ -91,7 +93,7 @@ struct Scanner<'a> {
     depth: usize,
     /// The start of the text that is the name of the next block.
     name_start: usize,
-    /// The start of the last non-empty row. None if a brace or semicolon follows that row.
+    /// The start of the last non-empty row. `None` if a brace or semicolon follows this row.
     row_start: Option<usize>,
 }
 
@@ -107,7 +109,7 @@ impl Scanner<'_> {
     }
 
     /// Ends a row. If the row ends with a comma, its text is the beginning of the next block's name.
-    /// If the row does not end with a comma, its text is a name only if the opening brace follows directly.
+    /// Otherwise, its text is a name only if the opening brace follows directly.
     fn end_row(&mut self, at: usize) {
         let pending = &self.text[self.name_start..at];
         let text = pending.trim_ascii_start();

@@ -9,8 +9,8 @@ const LONGEST: usize = 2_000;
 const LONGEST_TITLE: usize = 160;
 
 pub(super) fn outline(lines: &Lines<'_>, text: &str) -> Outline {
-    // All rows except headings are hidden, and no row is prose. The description is found by the tag of its
-    // paragraph.
+    // All rows except headings are hidden, and no row is prose. The description is read from the first `<p>`
+    // element, not from rows of prose.
     let mut outline = Outline { rows: vec![RowKind::Hidden; lines.num_rows()], ..Outline::default() };
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'<', &text.as_bytes()[at..]) {
@@ -93,8 +93,8 @@ fn content<'t>(bytes: &'t [u8], name: &[u8]) -> Option<(&'t [u8], usize)> {
     let near = &bytes[..bytes.len().min(LONGEST)];
     let start = memchr::memchr(b'>', near)? + 1;
     let is_named = |tag: &[u8]| tag.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name));
-    // If another start tag with the same name follows first, this element has no end tag. The search stops
-    // there, so that the whole scan takes linear time.
+    // If another start tag with the same name comes before the end tag, this element has no end tag. The
+    // search stops there, so that the whole scan takes linear time.
     let next = |at: &usize| {
         is_named(&near[start + at + 1..])
             || near[start + at + 1..].starts_with(b"/") && is_named(&near[start + at + 2..])

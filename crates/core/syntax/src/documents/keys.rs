@@ -51,8 +51,8 @@ pub(super) fn ini(lines: &Lines<'_>) -> Vec<Block> {
     builder.finish()
 }
 
-/// Builds the blocks of sections and keys. Comments above a block do not belong to any block here. They join
-/// the next block later.
+/// Builds the blocks of sections and keys. At this stage, comments above a block belong to no block. A later
+/// step adds them to the next block.
 #[derive(Default)]
 struct Builder {
     blocks: Vec<Block>,

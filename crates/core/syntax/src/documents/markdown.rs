@@ -12,7 +12,7 @@ const MOST_SETEXT_ROWS: usize = 3;
 /// The maximum number of rows of an HTML heading.
 const MOST_HTML_ROWS: usize = 8;
 
-/// The text before a row that would become a heading if the row is a setext underline.
+/// The text directly before a row. If the row is a setext underline, a paragraph before it becomes a heading.
 #[derive(Clone, Copy)]
 enum Paragraph {
     None,

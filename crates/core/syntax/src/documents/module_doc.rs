@@ -6,9 +6,10 @@ use super::inline::{plain, shortened};
 
 /// The maximum length of a description, in characters.
 const LONGEST_DESCRIPTION: usize = 300;
-/// The part of a file in which the description is searched, in bytes.
+/// The number of bytes at the start of a file in which the description is searched for.
 const SEARCHED_BYTES: usize = 16 * 1024;
-/// Words in texts that many files contain at their beginning. Such texts do not describe a module.
+/// Words that identify a licence header at the beginning of a file. A licence header does not describe a
+/// module.
 const LEGAL_WORDS: [&str; 3] = ["copyright", "license", "licence"];
 
 /// The first paragraph of the text that documents the file's module. `None` if the file has no such text.
@@ -76,8 +77,8 @@ fn tagged_comment<'t>(text: &'t str, tags: &[&str]) -> Option<Vec<&'t str>> {
     None
 }
 
-/// The text after a tag with a description. A line with another tag, or with a tag that has only a name, is
-/// empty.
+/// Returns the description after one of these tags, or the whole line if it has no tag. The result is empty
+/// for a line with any other tag, and for a tag that is followed by at most one word.
 fn without_tag<'t>(line: &'t str, tags: &[&str]) -> &'t str {
     let line = line.trim();
     let Some(tag) = tags.iter().find(|tag| line.starts_with(**tag)) else {

@@ -11,7 +11,7 @@ const LONGEST_HEADING: usize = 160;
 pub(super) enum RowKind {
     /// Prose, a list or a table. The names in its code spans are recorded as mentions.
     Prose,
-    /// Code, a comment, front matter or markup. Such a row is not used for the description, and not for
+    /// Code, a comment, front matter or markup. Such a row is used neither for the description nor for
     /// mentions.
     Hidden,
     /// A heading or its underline.

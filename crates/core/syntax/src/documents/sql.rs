@@ -170,7 +170,7 @@ fn comment_end(rest: &[u8]) -> Option<usize> {
 }
 
 /// The length of a string with its quotes. If the string is not closed, it extends to the end of the text. A
-/// doubled quote is read as the end of one string and the start of another.
+/// doubled quote is read as the end of one string and the start of the next string.
 fn string_length(rest: &[u8], quote: u8) -> usize {
     let mut at = 1;
     while let Some(found) = memchr::memchr2(quote, b'\\', &rest[at..]) {
@@ -258,8 +258,8 @@ fn symbol(lines: &Lines<'_>, rows: Rows, head: &str, created: &Created<'_>) -> S
     }
 }
 
-/// The signature of an object. The signature of a routine includes the parameters. The signature of another
-/// object ends at the first bracket.
+/// The signature of an object. The signature of a routine includes the parameters. The signature of any other
+/// object ends before the first bracket.
 fn signature(head: &str, kind: SymbolKind) -> String {
     let upper = head.to_ascii_uppercase();
     let word = |word: &str| {

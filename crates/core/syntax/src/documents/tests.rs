@@ -55,7 +55,7 @@ fn check_invariants(format: &str, text: &str) -> (Option<DocumentFacts>, Vec<Sym
     parsed
 }
 
-/// Formats facts and chunks so that they can easily be compared with the file.
+/// Formats facts and chunks so that a reader can easily compare them with the source file.
 fn rendered(format: &str, text: &str) -> String {
     let (facts, symbols, chunks) = check_invariants(format, text);
     let mut out = String::new();
@@ -172,7 +172,7 @@ fn text_in_fences_and_comments_is_no_heading() {
     check("# `code` and **bold** [link](x)\n", &["code and bold link"]);
 }
 
-/// Texts for which a scanner that recurses, backtracks or restarts would need very much time.
+/// Texts for which a scanner that recurses, backtracks or restarts would need a very long time.
 fn hostile_texts() -> Vec<String> {
     let mut texts: Vec<String> = [
         "[", "{", "(", "<", "`", "\"", "'", "*", "#", "\n", "- ", "a:\n", "<p>", "<h1>", "$$", "/*", "\\", "=\n",

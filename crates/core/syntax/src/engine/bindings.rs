@@ -12,8 +12,8 @@ use super::regions::{Locator, ancestors};
 use super::symbols::Outline;
 use super::type_parameters::TypeParameters;
 
-/// If a variable takes its type from another variable, the other variable is searched among this number of
-/// earlier bindings.
+/// If a variable takes its type from another variable, the search for the other variable covers only this
+/// number of earlier bindings.
 const MAX_BINDINGS_BACK: usize = 64;
 
 struct Reader<'t, 'o> {
@@ -134,7 +134,7 @@ impl Reader<'_, '_> {
         let is_local = region.is_some_and(|region| self.outline.regions[region as usize].is_local);
         let own = self.symbol(region);
         if is_local {
-            // This is a parameter of a function without a name. A parameter inside a type expression binds
+            // This is a parameter of an anonymous function. A parameter inside a type expression binds
             // nothing.
             let of_type = own.is_some_and(|symbol| self.kind_of(symbol).is_type());
             return (!of_type).then(|| (name.to_owned(), own));

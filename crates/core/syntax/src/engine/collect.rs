@@ -44,7 +44,7 @@ pub(super) enum Head {
     /// A region without a symbol, such as an `impl` block. The members of the region belong to the owner that
     /// the region names.
     Scope,
-    /// A function without a name. Variables inside it are local.
+    /// An anonymous function. Variables inside it are local.
     Local,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct RawDefinition {
     pub(super) self_name: Option<ByteRange>,
     pub(super) visibility: Option<ByteRange>,
     pub(super) receiver: Option<ByteRange>,
-    /// The number of parameters. It is set only for a clause whose pattern captures the parameters.
+    /// The number of parameters. The number is set only for a clause whose pattern captures the parameters.
     pub(super) num_parameters: Option<u8>,
     pub(super) pattern: u16,
 }
@@ -115,7 +115,8 @@ pub(super) struct RawExportName {
 #[derive(Default)]
 pub(super) struct Raw {
     pub(super) definitions: Vec<RawDefinition>,
-    /// The names of variables whose definition has another kind, each with that kind.
+    /// The names of variables that are really a definition of a different kind, such as a class, each with
+    /// that kind.
     pub(super) becomes: Vec<(ByteRange, SymbolKind)>,
     /// The ranges of wrappers. The flag is true if the wrapper exports its definition.
     pub(super) wrappers: Vec<(ByteRange, bool)>,

@@ -9,9 +9,9 @@ use super::guard::LineIndex;
 use super::names::plain_name;
 use super::query::CompiledQuery;
 
-/// Sets the export list of the file. An export under another name (`export { a as b }`, `export default Foo`)
-/// also adds an import of the file from itself. This import is a re-export with an empty module. The
-/// re-export maps the public name to the file's own name.
+/// Sets the export list of the file. An export under a different name (`export { a as b }`, `export default
+/// Foo`) also adds an import to the file. This import is a re-export with an empty module. The re-export maps
+/// the public name to the file's own name.
 pub(super) fn add(
     row: &LanguageRow,
     query: &CompiledQuery,

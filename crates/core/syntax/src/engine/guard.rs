@@ -1,8 +1,8 @@
 //! Checks the shape of a text before a grammar parses it.
 //!
 //! The parser's error recovery takes quadratic time on unclosed brackets, and does not always call the
-//! progress callback. Therefore a text of such a shape is never parsed. The check is one linear scan that
-//! allocates only the table of lines.
+//! progress callback. Therefore a text with deeply nested brackets or indentation, or with very long lines,
+//! is never parsed. The check is one linear scan that allocates only the table of lines.
 
 /// The starts of the lines of a text.
 pub struct LineIndex {

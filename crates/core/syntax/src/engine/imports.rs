@@ -55,7 +55,7 @@ pub(super) fn imports(
     imports
 }
 
-/// The order of parts that have the same node: parts that contain other parts come first.
+/// The order of parts that come from the same node: parts that contain other parts come first.
 fn order(role: ImportRole) -> u8 {
     match role {
         ImportRole::Reexport => 0,
@@ -90,9 +90,9 @@ struct Statement<'t> {
     /// Whether the last import has no module yet, because its names or its wildcard came first.
     is_pending: bool,
     alias_target: AliasTarget,
-    /// For each open group, its end, and the prefix that includes the prefix of the group.
+    /// For each open group: its end, and the full prefix of the names in the group.
     groups: Vec<(u32, String)>,
-    /// The range of the parts read so far, for a path that the grammar gives in parts.
+    /// The range of the parts read so far, for a path that the grammar splits into parts.
     path: Option<ByteRange>,
     /// The local name that the statement binds. The name may be anywhere in the statement.
     bound: Option<&'t str>,

@@ -36,8 +36,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Returns the kind of a variable if other code in the same region determines it. A function in a module
-    /// that is not a class remains a function.
+    /// If other code in the same region determines the kind of a variable, returns this kind. A function that
+    /// belongs to a module remains a function, unless the module is also a class.
     pub(super) fn shown_kind(
         &self,
         kind: SymbolKind,

@@ -7,9 +7,9 @@ pub struct ParseLimits<'a> {
     /// with `ParseStatus::Timeout`. The core has no clock, so the caller passes a function that returns false
     /// after its deadline. The default deadline is 2 s.
     pub keep_going: &'a dyn Fn() -> bool,
-    /// The maximum number of steps of parser and query. A step is a hundred operations. Real files need at
-    /// most 40 steps per kilobyte. The limit is ten times the need of the largest file. It stops the parse of
-    /// an extreme file at the same point on every machine.
+    /// The maximum number of steps of the parser and the query together. A step is a hundred operations. Real
+    /// files need at most 40 steps per kilobyte. The limit is ten times the number of steps that the largest
+    /// real file needs. The parse of an extreme file stops at the same point on every machine.
     pub max_steps: u64,
     pub max_line_bytes: usize,
     /// The maximum depth of brackets and of indentation.

@@ -55,12 +55,11 @@ use crate::{chunker, documents};
 /// The version of the engine. The version is part of the facts keys, so the keys change with the version.
 pub(crate) const ENGINE_VERSION: u64 = 9;
 
-/// The maximum number of open states of the query. Our queries need a few dozen. A tree that needs more was
-/// created to exhaust them.
+/// The maximum number of open states of the query. Our queries need a few dozen. Only a file that was crafted
+/// to exhaust the query needs more than the maximum.
 const MAX_OPEN_MATCHES: u32 = 8_192;
 
-/// The parser, the cursor and the lists of captures. The parser, the cursor and the lists are reused for each
-/// file.
+/// The parser, the cursor and the lists of captures, which are reused for each file.
 struct ParserState {
     parser: Parser,
     cursor: QueryCursor,
@@ -191,7 +190,7 @@ fn fill(
     facts.symbols = outline.symbols;
 }
 
-/// The compiled query of a row. None without a grammar. Each query is compiled once per process.
+/// The compiled query of a row. None if the language has no grammar. Each query is compiled once per process.
 fn compiled(row: &'static LanguageRow) -> Option<&'static CompiledQuery> {
     static COMPILED: OnceLock<Vec<OnceLock<Option<CompiledQuery>>>> = OnceLock::new();
     let all = COMPILED.get_or_init(|| cairn_languages::languages().iter().map(|_| OnceLock::new()).collect());

@@ -144,9 +144,10 @@ pub(super) fn rooted(prefix: &str) -> String {
 /// The receiver that means the global namespace.
 pub(super) const ROOT: &str = "<root>";
 
-/// A receiver in the form that facts use. Parts are joined with `.`, the words are `self` and `super` in
-/// every language, and other expressions are `<expr>`. `own_name` is the name that the enclosing method uses
-/// for its object, in languages where a method can choose this name.
+/// A receiver in the form that facts use. Parts are joined with `.`. The current object and its parent class
+/// are `self` and `super` in every language. Expressions that are not a chain of names are `<expr>`.
+/// `own_name` is the name that the enclosing method uses for its object, in languages where a method can
+/// choose this name.
 pub(super) fn receiver(row: &LanguageRow, text: &str, own_name: Option<&str>) -> String {
     if let Some(chain) = after_root(row, text).and_then(|text| split_chain(row, text)) {
         return rooted(&chain.joined());
@@ -161,7 +162,8 @@ pub(super) fn receiver(row: &LanguageRow, text: &str, own_name: Option<&str>) ->
     }
 }
 
-/// Replaces the first part by `self` or `super` if it is the word of the language for them.
+/// If the first part is the language's word for the current object or its parent class, replaces this part by
+/// `self` or `super`.
 pub(super) fn own_words(row: &LanguageRow, joined: String, own_name: Option<&str>) -> String {
     let (first, rest) = match joined.find('.') {
         Some(dot) => joined.split_at(dot),

@@ -1,4 +1,4 @@
-//! Finds parameters and local variables without an evident type. Such variables hide outer names.
+//! Finds parameters and local variables without an evident type. Such variables shadow outer names.
 
 use cairn_domain::{Binding, BindingEvidence, FileFacts, Reference};
 use cairn_languages::LanguageRow;
@@ -11,8 +11,8 @@ use super::regions::Locator;
 use super::symbols::Outline;
 
 /// Adds a binding for each such name that the file uses, once per scope and name. Variables that are symbols
-/// and names that imports bind are left out, because facts already contain them. At the top level of a file,
-/// only functions without a name have parameters.
+/// and names that imports bind are left out, because the facts already contain them. At the top level of a
+/// file, only anonymous functions have parameters.
 pub(super) fn add(
     row: &'static LanguageRow,
     text: &str,
@@ -53,7 +53,7 @@ pub(super) fn add(
     facts.bindings.sort_by_key(|binding| binding.line);
 }
 
-/// The first name of the reference. A scope that binds this name hides the outer definition.
+/// The first name of the reference. If a scope binds this name, the binding shadows the outer definition.
 fn first_name(reference: &Reference) -> &str {
     match &reference.receiver {
         Some(receiver) => receiver.split('.').next().unwrap_or(receiver),

@@ -1,9 +1,9 @@
-//! Before the parse, replaces macros with blanks if the C preprocessor would remove them.
+//! Before the parse, replaces those macros with blanks that the C preprocessor would remove.
 //!
 //! The grammar parses the text without preprocessing. So macros in a few forms cause parse errors around most
 //! declarations of a header. The forms are `extern "C" {` for C++ only, a line that is only `__BEGIN_DECLS`,
 //! and `API_EXPORT int f(void);`. Such macros are written in capital letters, at places where the grammar
-//! allows no other name. Therefore they can be identified by their form alone. The blanks have the same
+//! allows no other name. Therefore the macros can be recognised by their form alone. The blanks have the same
 //! length as the text that they replace. So positions remain valid, and facts are read from the original
 //! text.
 
@@ -150,7 +150,7 @@ fn ends_statement(line: &str) -> bool {
 
 /// Whether the next non-empty line begins a separate declaration. A line that is a name with parameters does
 /// not begin a separate declaration, because the macro could be the type of that name. A line that ends a
-/// list does not begin one either, because the list may contain the macro.
+/// list does not begin a separate declaration either, because the list may contain the macro.
 fn starts_statement(lines: Lines<'_>) -> bool {
     let Some((_, line)) = lines.into_iter().find(|(_, line)| !line.trim().is_empty()) else { return true };
     let code = line.trim_start();

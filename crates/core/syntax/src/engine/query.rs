@@ -9,7 +9,7 @@ use tree_sitter::{Language, Query};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Role {
     Definition(SymbolKind),
-    /// The name of a variable whose definition has this kind.
+    /// The name of a variable that is really a definition of this kind.
     Becomes(SymbolKind),
     Name,
     Path,

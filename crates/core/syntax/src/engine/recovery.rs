@@ -1,4 +1,4 @@
-//! Parses the items of a file that contain errors again.
+//! Parses again, one by one, the items of a file that contain errors.
 //!
 //! One error can hide all symbols after it, because the grammar's recovery may skip the rest of the file. The
 //! text is therefore divided into items at lines that begin a declaration. Each item with an error is parsed
@@ -119,7 +119,8 @@ impl<'a, 'b> Recovery<'a, 'b> {
         let mut has_definitions = false;
         for item in top_items(self.text) {
             let before = errors.within(&item);
-            // The whole file was already parsed.
+            // The whole file was already parsed, so an item that is the whole file would give the same
+            // result.
             if before == 0 || item.len() == self.text.len() && !self.has_inner(&item) {
                 continue;
             }
@@ -166,8 +167,8 @@ impl<'a, 'b> Recovery<'a, 'b> {
             let solved = self.solve(&range, depth + 1)?;
             inner.push((range, solved));
         }
-        // If every inner item can be parsed without errors separately, all inner items are kept, because only
-        // their place in the item causes the errors.
+        // If every inner item can be parsed separately without errors, all inner items are kept, because the
+        // errors come only from their place in the item.
         if inner.iter().any(|(_, solved)| solved.errors > 0) {
             inner.retain(|(_, solved)| solved.errors > 0);
         }

@@ -18,7 +18,7 @@ pub(super) struct Region<'t> {
     pub(super) owner: Option<String>,
     /// The name that a method uses for its object.
     pub(super) self_name: Option<&'t str>,
-    /// Whether the region is a function without a name.
+    /// Whether the region is an anonymous function.
     pub(super) is_local: bool,
 }
 

@@ -193,7 +193,7 @@ impl<'t> Builder<'t, '_> {
         &self.query.properties[definition.pattern as usize]
     }
 
-    /// The qualified name of the owner that is written at this range.
+    /// The qualified name of the owner whose name is written in this range.
     pub(super) fn owner_name(&self, range: ByteRange, around: Option<u32>) -> Option<String> {
         let chain = split_chain(self.row, range.text(self.text)).filter(|_| range.len() <= MAX_QUALIFIED_BYTES)?;
         let prefix = self.qualified_prefix(around);
@@ -201,7 +201,8 @@ impl<'t> Builder<'t, '_> {
             return Some(qualify(prefix, &chain.joined()));
         }
         let name = plain_name(self.row, chain.last);
-        // An extension of a type that is written in the type's own companion belongs to the type itself.
+        // If an extension of a type is written inside the type's own companion, the extension belongs to the
+        // type itself.
         let own = prefix.filter(|prefix| prefix.rsplit('.').next() == Some(name));
         Some(own.map_or_else(|| qualify(prefix, name), str::to_owned))
     }
@@ -228,7 +229,7 @@ impl<'t> Builder<'t, '_> {
         };
         let is_known = definition.name.is_some_and(|range| self.outline.name_starts.contains(&range.start));
         if name.is_empty() || name == "_" || is_known || name.len() > MAX_QUALIFIED_BYTES {
-            // The name is already recorded if a node around this node defines it.
+            // The name is already recorded if an enclosing node defines it.
             return None;
         }
         let of_object = definition.receiver.is_some() || properties.of_object;

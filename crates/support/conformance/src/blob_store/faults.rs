@@ -1,4 +1,4 @@
-//! Faults to plant in blob stores. Each wrapper has exactly one fault.
+//! Faults that a test plants in blob stores. Each wrapper adds exactly one fault.
 
 use std::ops::Range;
 

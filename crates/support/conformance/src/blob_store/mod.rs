@@ -39,7 +39,7 @@ async fn object_is_read_as_written(store: &dyn BlobStore) -> Result<()> {
     for (name, bytes) in [("empty", Vec::new()), ("small", b"cairn".to_vec()), ("deep/er/large", large)] {
         let key = format!("{space}/{name}");
         expect_eq!(store.put(&key, Bytes::from(bytes.clone())).await?, Put::Created);
-        ensure!(store.get(&key).await? == bytes, "the store returned other bytes for `{name}` than it received");
+        ensure!(store.get(&key).await? == bytes, "the store returned different bytes for `{name}` than it received");
     }
     Ok(())
 }
@@ -108,7 +108,7 @@ async fn lists_are_sorted_and_complete(store: &dyn BlobStore) -> Result<()> {
         let prefix = format!("{space}/{prefix}");
         let found = store.list(&prefix).await?;
         let recent = 1_500_000_000;
-        ensure!(found.iter().all(|meta| meta.modified_at > recent), "a time of modification is not in seconds");
+        ensure!(found.iter().all(|meta| meta.modified_at > recent), "a modification time is not in seconds");
         let found: Vec<(String, u64)> = found.into_iter().map(|meta| (meta.key, meta.size_bytes)).collect();
         let expected: Vec<(String, u64)> = all.iter().filter(|(key, _)| key.starts_with(&prefix)).cloned().collect();
         expect_eq!(found, expected);

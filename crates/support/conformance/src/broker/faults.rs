@@ -1,4 +1,4 @@
-//! Faults to plant in brokers. Each wrapper has exactly one fault.
+//! Faults that a test plants in brokers. Each wrapper adds exactly one fault.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! The conformance suite of the port `Broker`.
 //!
-//! The suite needs more operations than the port has: it must be able to end a consumer, and it needs the
-//! limits of the queues. The test of an adapter implements `BrokerUnderTest` with empty queues that have the
-//! limits `PREFETCH` and `CAPACITY`.
+//! The suite needs more than the operations of the port: it must be able to end a consumer, and it must know
+//! the limits of the queues. The test of an adapter implements `BrokerUnderTest` with empty queues that have
+//! the limits `PREFETCH` and `CAPACITY`.
 
 mod faults;
 
@@ -29,13 +29,13 @@ pub const CAPACITY: usize = 4;
 /// The delay of retries. If a broker has fixed delays, one of these delays must have this length, and the
 /// first delay must be shorter than `QUIET`.
 pub const DELAY: Duration = Duration::from_millis(1200);
-/// The time for which the suite waits to check that no job arrives. The time is long enough for a broker to
-/// react. A shorter time would prove nothing.
+/// The time for which the suite waits in order to check that no job arrives. The time must be long enough for
+/// a broker to deliver a job, because otherwise the check proves nothing.
 pub const QUIET: Duration = Duration::from_millis(400);
 const PATIENCE: Duration = Duration::from_secs(20);
 const STAGE: StageName = StageName::Parse;
 
-/// A broker with empty queues, and the further operations that the suite needs.
+/// A broker with empty queues, and the additional operations that the suite needs.
 #[async_trait]
 pub trait BrokerUnderTest: Send + Sync {
     fn broker(&self) -> &dyn Broker;
@@ -241,8 +241,8 @@ async fn dead_letter_contains_its_failure(subject: &dyn BrokerUnderTest) -> Resu
     Ok(())
 }
 
-/// If a worker ends after the dead letter is written but before it answers, both the dead letter and the
-/// delivery remain.
+/// If a worker ends after it has written the dead letter but before it settles the delivery, both the dead
+/// letter and the delivery remain.
 async fn dead_letter_keeps_its_delivery_unsettled(subject: &dyn BrokerUnderTest) -> Result<()> {
     let broker = subject.broker();
     expect_kind!(broker.dead_letter(u64::MAX, "corrupt", "no").await, NotFound);

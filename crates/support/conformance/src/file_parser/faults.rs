@@ -1,4 +1,4 @@
-//! Faults to plant in parsers. Each wrapper has exactly one fault.
+//! Faults that a test plants in parsers. Each wrapper adds exactly one fault.
 
 use async_trait::async_trait;
 use cairn_domain::{FileFacts, ParseStatus, SourceText};

@@ -1,4 +1,4 @@
-//! Faults to plant in graph stores. Each wrapper has exactly one fault.
+//! Faults that a test plants in graph stores. Each wrapper adds exactly one fault.
 
 use async_trait::async_trait;
 use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeRecord, PatternRecord, RepositoryId, Resolution, Scope, View};

@@ -99,7 +99,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Stages records of repository `r`, as part 0 of the stage link.
+    /// Stages records of repository `r`, as part 0 of the stage `link`.
     pub(super) async fn stage(&self, generation: u64, staged: StagedGraph) -> Result<()> {
         self.stage_in("r", generation, staged).await
     }
@@ -131,8 +131,8 @@ impl<'a> Graph<'a> {
         self.case.repository("r")
     }
 
-    /// All records of a repository that the view shows. The records are read by every method of the port, and
-    /// all methods must give the same records.
+    /// All records of a repository that the view shows. The records are read with every method of the port,
+    /// and the results of all methods must agree.
     pub(super) async fn visible(&self, view: &View) -> Result<Visible> {
         self.visible_in(view, &self.case.scope(), self.r()).await
     }
@@ -176,7 +176,8 @@ impl<'a> Graph<'a> {
                 );
                 let mut found: Vec<EdgeKey> = found.into_iter().map(|neighbour| neighbour.edge.key).collect();
                 let mut scrolled: Vec<EdgeKey> = edges.iter().filter(near).map(|edge| edge.key).collect();
-                // Scrolling returns only the edges that this repository owns.
+                // Scrolling returns only the edges that this repository owns, so all other edges are removed
+                // before the comparison.
                 found.retain(|key| scrolled.contains(key));
                 found.sort();
                 scrolled.sort();
@@ -191,7 +192,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Reads all pages, and checks that the pages end.
+/// Reads all pages, and checks that each page starts after the previous page.
 pub(super) async fn scroll<T>(page: impl AsyncFn(u64) -> Result<Page<T>>) -> Result<Vec<T>> {
     let mut items = Vec::new();
     let mut from = 0;
@@ -201,7 +202,7 @@ pub(super) async fn scroll<T>(page: impl AsyncFn(u64) -> Result<Page<T>>) -> Res
         match page.next {
             None => return Ok(items),
             Some(next) => {
-                anyhow::ensure!(next > from, "the page at {from} names {next} as the start of the next page");
+                anyhow::ensure!(next > from, "the page at {from} is followed by a page at {next}");
                 from = next;
             }
         }

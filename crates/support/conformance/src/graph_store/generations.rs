@@ -69,7 +69,7 @@ pub(super) async fn a_new_version_replaces_the_old_one(store: &dyn GraphStore) -
     expect_eq!(graph.visible(&view(2, &[])).await?, BASICS);
     expect_eq!(graph.visible(&view(3, &[2])).await?, BASICS);
     expect_eq!(graph.visible(&view(3, &[])).await?, CHANGED);
-    // Stages the first version again, as after a revert.
+    // Stages the first version again, as if a change were reverted.
     graph
         .stage(
             3,
@@ -134,7 +134,8 @@ pub(super) async fn a_late_writer_retires_nothing_newer(store: &dyn GraphStore) 
     graph.stage(2, graph.retire_basics()).await?;
     expect_eq!(graph.visible(&view(3, &[])).await?, WITHOUT_A);
     expect_eq!(graph.visible(&view(4, &[])).await?, BASICS);
-    // The `gen_to` of generation 2 stays, even if a later generation retires the record again.
+    // The value of `gen_to` that generation 2 has set stays unchanged, even if a later generation retires the
+    // record again.
     graph.stage(4, graph.retire_basics()).await?;
     expect_eq!(graph.visible(&view(3, &[])).await?, WITHOUT_A);
     expect_eq!(graph.visible(&view(5, &[])).await?, WITHOUT_A);
@@ -192,7 +193,7 @@ pub(super) async fn sweeping_retired_records_changes_no_view(store: &dyn GraphSt
     graph.stage(2, changed(&graph)).await?;
     graph.stage(3, graph.retire_basics()).await?;
     let removed = store.sweep_retired(graph.r(), &[generation(1), generation(2)]).await?;
-    ensure!(removed >= 3, "a node, an edge and a pattern had to be removed; {removed} records were removed");
+    ensure!(removed >= 3, "only {removed} records were removed; expected a node, an edge and a pattern");
     expect_eq!(store.sweep_retired(graph.r(), &[generation(1), generation(2)]).await?, 0);
     expect_eq!(graph.visible(&view(3, &[])).await?, CHANGED);
     expect_eq!(graph.visible(&view(4, &[])).await?, WITHOUT_A);

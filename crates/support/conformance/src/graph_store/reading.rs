@@ -109,8 +109,8 @@ pub(super) async fn edges_need_both_ends(store: &dyn GraphStore) -> Result<()> {
 
 pub(super) async fn neighbours_are_ordered_and_limited(store: &dyn GraphStore) -> Result<()> {
     let graph = Graph::new(store, "order");
-    // The order is by kind, then by path, line and name of the other end. Two edges between the same nodes
-    // are ordered by the line of the reference.
+    // Neighbours are ordered by kind, then by path, line and name of the other end. Two edges between the
+    // same nodes are ordered by the line of the reference.
     let place = |name: &str, path: &str, line: u32| NodeRecord {
         path: RepoPath::parse(path).ok(),
         span: Some(LineSpan::new(line, line + 1)),
@@ -153,7 +153,7 @@ pub(super) async fn nodes_come_in_the_order_of_the_keys(store: &dyn GraphStore) 
     Ok(())
 }
 
-/// More nodes than a page of any adapter contains.
+/// A number of nodes that exceeds the page size of every adapter.
 const NUM_MANY: u32 = 12_000;
 
 pub(super) async fn pages_are_complete(store: &dyn GraphStore) -> Result<()> {

@@ -54,7 +54,7 @@ fn all_edges(graph: &Graph<'_>) -> Vec<EdgeRecord> {
             });
         }
     }
-    // These edges have ordinals with gaps; one edge below has a key that is not the hash of the edge.
+    // The ordinals of these edges have gaps. The key of the last edge is not the hash of the edge.
     edges.push(graph.edge("full2", EdgeKind::Calls, "full3", 5));
     edges.push(graph.edge("full2", EdgeKind::Calls, "full3", 5000));
     let key = EdgeKey(Digester::new("another key").text(graph.case.tenant.as_str()).key());

@@ -76,7 +76,7 @@ pub(super) async fn traversals_follow_the_requested_direction_and_kinds(store: &
 
 pub(super) async fn traversals_are_ordered_by_depth_and_confidence(store: &dyn GraphStore) -> Result<()> {
     let graph = Graph::new(store, "depth");
-    // A chain of five nodes, with a cycle, a shorter way and a second start.
+    // A chain of five nodes, with a cycle, a second path to `c` and a second start node.
     let edges = vec![
         call(&graph, "a", "b", 50),
         call(&graph, "b", "c", 80),
@@ -98,7 +98,7 @@ pub(super) async fn traversals_are_ordered_by_depth_and_confidence(store: &dyn G
     check(&["a"], 1, &to_depth_3[..2]).await?;
     check(&["a"], 2, &to_depth_3[..4]).await?;
     check(&["a"], 3, &to_depth_3).await?;
-    // The depth is at most 3.
+    // A larger requested depth is treated as 3.
     check(&["a"], 9, &to_depth_3).await?;
     check(&["a"], 0, &[]).await?;
     check(&["a", "z", "a", "missing"], 2, &["1 x 90", "1 b 50", "1 d 30", "2 c 40", "2 e 30", "2 y 9"]).await?;
@@ -109,7 +109,7 @@ pub(super) async fn traversals_are_ordered_by_depth_and_confidence(store: &dyn G
     Ok(())
 }
 
-/// Starts with an edge to each of ten nodes. Each of these nodes has an edge to another node.
+/// Stages a node with an edge to each of ten nodes. Each of these ten nodes has an edge to a further node.
 async fn stage_fan(graph: &Graph<'_>) -> Result<Vec<String>> {
     let names: Vec<String> = (0..10).map(|number| format!("n{number}")).collect();
     let far: Vec<String> = names.iter().map(|name| format!("far_{name}")).collect();
@@ -144,7 +144,7 @@ pub(super) async fn traversals_are_cut_in_their_order(store: &dyn GraphStore) ->
         let wanted: Vec<String> = expected.iter().filter(kept).cloned().collect();
         expect_eq!((texts(&found.reached), wanted.len(), found.is_cut), (wanted, num_found, false));
     }
-    // Edges with equal confidence are followed in the order of the keys of their ends.
+    // Edges with equal confidence are followed in the order of the keys of their target nodes.
     let even = Graph::new(store, "even");
     let names = ["p", "q", "r", "s", "t"];
     stage(&even, &["a", "p", "q", "r", "s", "t"], names.iter().map(|name| even.call("a", name)).collect()).await?;
@@ -179,7 +179,7 @@ pub(super) async fn traversals_see_only_the_view_and_the_scope(store: &dyn Graph
     let of_other = vec![graph.call("other:b", "d")];
     let b = StagedGraph { nodes: graph.nodes(&["other:b"]), edges: of_other, ..StagedGraph::default() };
     graph.stage_in("other", 2, b).await?;
-    // The owner of this edge is a repository that owns neither of its ends.
+    // The repository that owns this edge owns neither of its ends.
     let third = graph.case.repository("third");
     let foreign = graph.call("c", "other:b");
     let key = EdgeKey::derive(third, foreign.source, foreign.kind, foreign.target, 0);

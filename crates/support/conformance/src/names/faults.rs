@@ -1,4 +1,4 @@
-//! Faults to plant in name indexes. Each wrapper has exactly one fault.
+//! Faults that a test plants in name indexes. Each wrapper adds exactly one fault.
 
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
@@ -36,8 +36,8 @@ enum Fault {
     ReversesNodes,
 }
 
-/// The table has no `SweepsNothing`, because it is not a fault here: replaced names may stay in their layers
-/// until the layers are merged.
+/// The table does not contain `SweepsNothing`, because this behaviour is not a fault of a name index:
+/// replaced names may stay in their layers until the layers are merged.
 const ALL: [(&str, Fault, &str); 28] = [
     ("loses a symbol", Fault::LosesSymbols, "staged_names_are_visible_once_published"),
     ("loses the spans of symbols", Fault::LosesSpans, "symbols_are_read_as_written"),

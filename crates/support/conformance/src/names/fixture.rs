@@ -76,7 +76,7 @@ impl<'a> Index<'a> {
         StagedNames { replaced: vec![path("a")], ..StagedNames::default() }
     }
 
-    /// All names and files of the fixture that the view shows, as texts.
+    /// All symbols and files of the fixture that the view shows, as texts.
     pub(super) async fn visible(&self, view: &View) -> Result<Vec<String>> {
         self.visible_in(view, &self.case.scope()).await
     }
@@ -109,7 +109,7 @@ impl<'a> Index<'a> {
             match page.next {
                 None => return Ok(symbols),
                 Some(next) => {
-                    ensure!(next > from, "the page at {from} names {next} as the start of the next page");
+                    ensure!(next > from, "the page at {from} is followed by a page at {next}");
                     from = next;
                 }
             }
@@ -121,7 +121,7 @@ pub(super) fn path(file: &str) -> RepoPath {
     RepoPath::parse(&format!("src/{file}.py")).expect("a path")
 }
 
-/// The names of the hits, sorted, each with its kind of match.
+/// The sorted names of the hits.
 pub(super) fn matched(hits: &[SymbolHit]) -> Vec<&str> {
     let mut names: Vec<&str> = hits.iter().map(|hit| hit.symbol.qualified_name.as_str()).collect();
     names.sort_unstable();

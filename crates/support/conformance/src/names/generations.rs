@@ -58,7 +58,7 @@ pub(super) async fn staging_again_changes_nothing(store: &dyn Names) -> Result<(
     for _ in 0..2 {
         index.stage(2, index.change_a()).await?;
     }
-    // A late writer of an earlier generation also changes nothing.
+    // A late writer of an earlier generation does not change anything either.
     index.stage_basics().await?;
     expect_eq!(index.visible(&view(2, &[])).await?, BASICS);
     expect_eq!(index.visible(&view(3, &[])).await?, CHANGED);
@@ -100,7 +100,8 @@ pub(super) async fn sweeping_unseen_names_changes_no_used_view(store: &dyn Names
         }
     }
     store.verify(index.r()).await?;
-    // A late writer of a generation whose names were merged does not change anything.
+    // If the names of a generation are already merged, a late writer of this generation does not change
+    // anything.
     index.stage(8, index.change_a()).await?;
     expect_eq!(index.visible(&middle).await?, CHANGED);
     expect_eq!(index.visible(&newest).await?, WITHOUT_A);

@@ -81,7 +81,7 @@ pub(super) async fn best_match_is_reported_once(store: &dyn Names) -> Result<()>
     let first: Vec<&str> = hits[..3].iter().map(|hit| hit.symbol.name.as_str()).collect();
     expect_eq!(first, ["user", "User", "us_er"]);
     expect_eq!(hits[0].score, 100);
-    ensure!(hits[1..].iter().all(|hit| (1..100).contains(&hit.score)), "a hit that is not exact has the score 100");
+    ensure!(hits[1..].iter().all(|hit| (1..100).contains(&hit.score)), "the score of an inexact hit is not in 1..100");
     ensure!(hits.is_sorted_by(|left, right| left.score >= right.score), "scores are not in descending order");
     Ok(())
 }
@@ -159,7 +159,7 @@ pub(super) async fn files_match_by_path_and_base_name(store: &dyn Names) -> Resu
     ensure!(!names.contains("src/lib.rs"), "`mian.py` finds {names:?}");
     ensure!(
         fuzzy.iter().all(|hit| (1..=50).contains(&hit.score)),
-        "an approximate hit has a score above 50: {fuzzy:?}"
+        "the score of an approximate hit is not between 1 and 50: {fuzzy:?}"
     );
     Ok(())
 }
@@ -180,7 +180,7 @@ pub(super) async fn the_very_path_is_found_alone(store: &dyn Names) -> Result<()
     Ok(())
 }
 
-/// A searched name, the way in which it is matched, and the expected paths with their scores.
+/// A requested name, the way in which it is matched, and the expected paths with their scores.
 type FileCase<'a> = (&'a str, FileMatch, &'a [(&'a str, u32)]);
 
 pub(super) async fn base_names_directories_and_globs_are_found(store: &dyn Names) -> Result<()> {
@@ -328,7 +328,7 @@ pub(super) async fn symbols_are_read_as_written(store: &dyn Names) -> Result<()>
     Ok(())
 }
 
-/// More symbols than a page of any adapter contains.
+/// A number of symbols that exceeds the page size of every adapter.
 const NUM_MANY: u32 = 6000;
 
 pub(super) async fn pages_are_complete(store: &dyn Names) -> Result<()> {

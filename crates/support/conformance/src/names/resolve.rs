@@ -38,7 +38,7 @@ pub(super) async fn names_are_resolved_in_tiers(store: &dyn Names) -> Result<()>
     for (name, tier, expected) in cases {
         let hits = resolve(&index, name, 9).await?;
         ensure!(names(&hits) == expected, "`{name}` was resolved to {:?}, expected {expected:?}", names(&hits));
-        ensure!(hits.iter().all(|hit| hit.tier == tier), "`{name}` was resolved in a different tier than {tier:?}");
+        ensure!(hits.iter().all(|hit| hit.tier == tier), "`{name}` was not resolved in the tier {tier:?}");
         ensure!(
             hits.iter().all(|hit| (hit.score == 1_000) == (tier == NameTier::Exact)),
             "only exact matches of `{name}` may have a score of 1000"
@@ -62,7 +62,7 @@ pub(super) async fn learned_abbreviations_are_near(store: &dyn Names) -> Result<
     for (name, learned, expected) in cases {
         let hits = index.store.resolve(&view(2, &[]), &index.case.scope(), name, &[learned], 1).await?;
         let near = hits.first().filter(|hit| hit.score >= 700).map(|hit| hit.symbol.name.as_str());
-        ensure!(near == expected, "`{name}`: {near:?} instead of {expected:?}");
+        ensure!(near == expected, "`{name}` was resolved to {near:?}, expected {expected:?}");
     }
     Ok(())
 }
@@ -160,7 +160,7 @@ pub(super) async fn near_owners_are_preferred(store: &dyn Names) -> Result<()> {
         ("HtpServer.start", "HttpServer.start"),
         ("Server.start", "HttpServer.start"),
         ("Cleint.start", "Client.start"),
-        // A request may join the owner and the name.
+        // A request may consist of the owner and the name in one word.
         ("parser_start", "Parser.start"),
         ("clientStarts", "Client.start"),
     ];

@@ -33,7 +33,7 @@ pub(super) async fn repositories_are_listed_by_name_and_scope(store: &dyn RunSto
     Ok(())
 }
 
-/// The data from a hosting service, with all fields set.
+/// Data from a hosting service in which all fields are set.
 fn hosted() -> Hosted {
     Hosted {
         host: "git.example:8443".to_owned(),
@@ -182,7 +182,7 @@ pub(super) async fn unpublished_generations_are_hidden(store: &dyn RunStore) -> 
     let fast = runs.publish("fast", None, 1).await?;
     ensure!(fast.generation > slow.generation, "generations are not allotted in order");
     let view = store.view().await?;
-    ensure!(view.next_gen > fast.generation.0, "the view does not reach the newest published generation");
+    ensure!(view.next_gen > fast.generation.0, "the view does not include the newest published generation");
     ensure!(view.hidden.contains(&slow.generation), "an unpublished generation below the newest is not hidden");
     ensure!(!view.hidden.contains(&fast.generation), "a published generation is hidden");
     store.publish(runs.publication(slow, 2)).await?;

@@ -1,4 +1,4 @@
-//! Faults to plant in catalogues and ledgers. Each wrapper has exactly one fault.
+//! Faults that a test plants in catalogues and ledgers. Each wrapper adds exactly one fault.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -13,7 +13,7 @@ use cairn_wire::RunResult;
 use crate::Case;
 use crate::case::part;
 
-/// A store of runs, which implements all these ports over one state.
+/// A store of runs: one store that implements all these ports.
 pub trait RunStore: Catalogue + CatalogueSweep + Ledger + LedgerRead + Outbox + Requests {}
 
 impl<T: Catalogue + CatalogueSweep + Ledger + LedgerRead + Outbox + Requests> RunStore for T {}
@@ -42,7 +42,7 @@ impl<'a> RunFixture<'a> {
         Ok(())
     }
 
-    /// The pending sync in the record of the repository.
+    /// The pending sync that the record of the repository contains.
     pub(super) async fn pending_sync(&self, name: &str) -> Result<Option<SyncProgress>> {
         let records = self.store.repositories(&self.case.scope()).await?;
         let record = records.into_iter().find(|record| record.name.as_str() == name);
@@ -69,7 +69,7 @@ impl<'a> RunFixture<'a> {
         }
     }
 
-    /// Begins a run under a lease that lasts until the run ends.
+    /// Begins a run under a lease, and ends the lease afterwards.
     pub(super) async fn begin(
         &self,
         name: &str,
@@ -113,7 +113,7 @@ impl<'a> RunFixture<'a> {
         Ok(self.store.end_part(run, part, PartEnd::Done, String::new(), 0).await?)
     }
 
-    /// The generation of a repository that is published now.
+    /// The generation of the repository that is currently published.
     pub(super) async fn published_now(&self, name: &str) -> Result<Option<GenerationId>> {
         let view = self.store.view().await?;
         let published = self.store.published(&view, self.case.repository(name)).await?;

@@ -47,7 +47,8 @@ pub(super) async fn outbox_keeps_unsent_jobs(store: &dyn RunStore) -> Result<()>
     expect_eq!(unsent(&runs, run).await?, [part(StageName::Parse, 1), part(StageName::Parse, 2)]);
     store.sent(run, &parse(3)).await?;
     expect_eq!(unsent(&runs, run).await?, []);
-    // If a run has made progress, a worker is publishing its parts now, so the outbox does not list them.
+    // If a run has just made progress, a worker is publishing the jobs of its parts, so `unsent` does not
+    // return them.
     store.end_part(run, part(StageName::Parse, 1), PartEnd::Done, String::new(), 500).await?;
     let quiet = async |since_ms| {
         anyhow::Ok(store.unsent(since_ms, usize::MAX).await?.iter().any(|(record, _)| record.id == run))
@@ -72,7 +73,7 @@ pub(super) async fn a_stalled_run_is_sent_again(store: &dyn RunStore) -> Result<
     );
     store.send_again(&BTreeSet::from([StageName::Parse]), 200, 100).await?;
     expect_eq!(unsent(&runs, run).await?, []);
-    ensure!(store.send_again(&nothing, 200, 100).await? >= 1, "no part is reported as sent again");
+    ensure!(store.send_again(&nothing, 200, 100).await? >= 1, "`send_again` did not report the stalled run");
     expect_eq!(unsent(&runs, run).await?, [part(StageName::Parse, 1), part(StageName::Parse, 2)]);
     Ok(())
 }

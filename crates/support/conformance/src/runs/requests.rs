@@ -54,7 +54,7 @@ pub(super) async fn scheduled_requests_differ_from_user_requests(store: &dyn Run
     let asked = async || store.asked(a, number).await?.context("no request is pending");
     expect_eq!((asked().await?.is_scheduled, asked().await?.lane), (true, Lane::Bulk));
     let request = dispatch(&runs, 2).await?.pop().context("no request was dispatched")?;
-    ensure!(request.is_scheduled, "the request is treated as a request of a user");
+    ensure!(request.is_scheduled, "the scheduled request was returned as a request from a user");
     store.answer(a, number, None, 3).await?;
     let next = store.schedule(a, 4).await?;
     expect_eq!(store.ask(a, Lane::Interactive, false, 5).await?, next);
@@ -74,7 +74,7 @@ pub(super) async fn dispatched_request_is_not_repeated_soon(store: &dyn RunStore
         anyhow::Ok(all.into_iter().filter(|request| request.job.tenant == runs.case.tenant).count())
     };
     expect_eq!((dispatch(1).await?, dispatch(HANDED_OVER_WITHIN_MS).await?), (1, 0));
-    // The process that dispatched the request died before it published the job.
+    // The request was not reported as dispatched, as if the process had died before it published the job.
     expect_eq!(dispatch(1 + HANDED_OVER_WITHIN_MS).await?, 1);
     store.dispatched(a, number).await?;
     expect_eq!(dispatch(1 + again_after_ms).await?, 0);
@@ -82,7 +82,7 @@ pub(super) async fn dispatched_request_is_not_repeated_soon(store: &dyn RunStore
     store
         .dispatched(runs.case.repository("nowhere"), number)
         .await
-        .context("a repository that does not exist is not an error")?;
+        .context("an error was returned for a repository that does not exist")?;
     store.answer(a, number, None, 50).await?;
     Ok(())
 }
@@ -94,8 +94,8 @@ pub(super) async fn sync_between_attempts_takes_no_capacity(store: &dyn RunStore
     let number = store.ask(away, Lane::Bulk, false, 0).await?;
     expect_eq!(dispatch(&runs, 1).await?.len(), 1);
     store.dispatched(away, number).await?;
-    // Finds the number of requests in progress: this sync, and the requests that other checks left. The limit
-    // is set to this number.
+    // Finds the number of requests in progress, which include this sync and the requests that other checks
+    // left. The limit of later calls is this number.
     let first = store.ask(other, Lane::Bulk, false, 2).await?;
     let mut taken = 0;
     while store.dispatch(taken + 1, 3, AGAIN_AFTER_MS).await?.is_empty() {
@@ -110,7 +110,7 @@ pub(super) async fn sync_between_attempts_takes_no_capacity(store: &dyn RunStore
     store.postpone(away, number, failure.clone(), 7, until_ms).await?;
     let dispatched = store.dispatch(taken, 8, AGAIN_AFTER_MS).await?;
     expect_eq!(dispatched.iter().map(|request| request.job.request).collect::<Vec<_>>(), [again]);
-    // The sync is still requested, the reason of the failure is reported, and the next job waits.
+    // The sync is still requested, the reason for the failure is reported, and no new job is dispatched yet.
     let records = store.repositories(&runs.case.scope()).await?;
     let record = records.into_iter().find(|record| record.id == away).context("the repository is not in the list")?;
     expect_eq!(record.last_sync.map(|sync| (sync.at_ms, sync.failure)), Some((7, Some(failure.clone()))));
@@ -170,7 +170,7 @@ pub(super) async fn cancelled_request_begins_no_run(store: &dyn RunStore) -> Res
         let sync = record.last_sync.map(|sync| (sync.at_ms, sync.failure));
         expect_eq!(sync, (record.id != id("idle")).then(|| (3, failure.clone())));
     }
-    // A new request after the cancellation does not wait.
+    // A new request after the cancellation is dispatched at once.
     store.ask(id("working"), Lane::Bulk, false, 6).await?;
     expect_eq!(dispatch(&runs, 7).await?.len(), 1);
     runs.begin("working", None, &[], 8).await?;

@@ -8,7 +8,8 @@ use crate::case::part;
 use crate::runs::fixture::{RunFixture, RunStore};
 use crate::suite::{expect_eq, expect_kind};
 
-/// The entries for the repositories of this check. Other checks share the store.
+/// The entries for the repositories of this check. The list may contain other entries, because other checks
+/// share the store.
 fn own(runs: &RunFixture<'_>, list: SweepList) -> SweepList {
     let repositories = [runs.case.repository("a"), runs.case.repository("b")];
     SweepList {
@@ -42,7 +43,8 @@ pub(super) async fn aborted_generations_are_hidden_until_they_are_swept(store: &
     runs.publish("b", None, 3).await?;
     let list = own(&runs, store.sweep_list(4, 1000).await?);
     expect_eq!(list.aborted, [failed]);
-    // A report that a running generation was swept must not make the generation visible.
+    // If the generation of an unfinished run is reported as swept, this report must not make the generation
+    // visible.
     store.swept(&SweepList { aborted: vec![running], ..SweepList::default() }, 9000, 1000).await?;
     let view = store.view().await?;
     ensure!(view.hidden.contains(&failed.generation), "an aborted generation is visible before it is swept");
@@ -90,7 +92,7 @@ pub(super) async fn syncing_and_running_repositories_are_in_progress(store: &dyn
     runs.register(&["a", "b", "c"]).await?;
     let [a, b, c] = ["a", "b", "c"].map(|name| runs.case.repository(name));
     runs.publish("a", None, 0).await?;
-    // Other checks use the same store at the same time.
+    // Other checks use the same store at the same time, so only the repositories of this check are compared.
     let at_work = async |now_ms| {
         let mut all = store.at_work(now_ms).await?;
         all.retain(|repository| [a, b, c].contains(repository));
@@ -124,7 +126,7 @@ pub(super) async fn manifests_live_as_long_as_a_view_may_see_them(store: &dyn Ru
     let running = runs.begin("a", Some(second), &[part(StageName::Parse, 0)], 2300).await?;
     let [first, second, doomed] = [first, second, doomed].map(|run| runs.publication(run, 0).manifest);
     let [planned, cancelled] = [2300, 2100].map(|now_ms| runs.artifact(&format!("planned/a/{now_ms}")));
-    // Other checks use the same store at the same time.
+    // Other checks use the same store at the same time, so only the manifests of this tenant are compared.
     let live = async |now_ms| {
         let all = store.live_manifests(now_ms, 500).await?;
         let own = all.into_iter().filter(|(tenant, _)| *tenant == runs.case.tenant);

@@ -1,4 +1,4 @@
-//! Faults to plant in sources. Each wrapper has exactly one fault.
+//! Faults that a test plants in sources. Each wrapper adds exactly one fault.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -48,7 +48,8 @@ pub fn faults(has_history: bool) -> Vec<PlantedFault<dyn SourceUnderTest>> {
     planted(ALL.into_iter().chain(of_history), |faulty| Box::new(faulty))
 }
 
-/// The entries for each cache, used by the fault of a source that trusts its cache without checking.
+/// The entries for each cache. A planted fault returns these entries without checking whether the cache is
+/// still valid.
 static TRUSTED: Mutex<BTreeMap<Vec<u8>, Vec<TreeEntry>>> = Mutex::new(BTreeMap::new());
 
 impl SourceUnderTest for Faulty<dyn SourceUnderTest, Fault> {

@@ -1,4 +1,4 @@
-//! Faults to plant in vector stores. Each wrapper has exactly one fault.
+//! Faults that a test plants in vector stores. Each wrapper adds exactly one fault.
 
 use async_trait::async_trait;
 use cairn_domain::{ChunkKey, ChunkRecord, RepositoryId, Scope, View};

@@ -12,7 +12,7 @@ use cairn_ports::{ChunkFilter, Hit, StagedPoints, VectorStore};
 use crate::Case;
 use crate::case::part;
 
-/// The number of dimensions of the suite's vectors. Some stores need this number in advance.
+/// The number of dimensions of the suite's vectors. Some stores need this number when they are created.
 pub const DIMENSIONS: usize = 32;
 /// A term that every chunk contains with weight 1.
 pub(super) const COMMON_TERM: u32 = 7;
@@ -91,8 +91,8 @@ impl<'a> Points<'a> {
         self.visible_in(view, &self.case.scope(), self.r()).await
     }
 
-    /// All records of a repository that the view shows, as sorted texts. The records are read by every method
-    /// of the port, and all methods must give the same records.
+    /// All records of a repository that the view shows, as sorted texts. The records are read with every
+    /// method of the port, and the results of all methods must agree.
     pub(super) async fn visible_in(&self, view: &View, scope: &Scope, repository: RepositoryId) -> Result<Vec<String>> {
         let chunks = scroll(self.store, view, scope, repository).await?;
         let keys: Vec<_> = chunks.iter().map(|(chunk, _)| (repository, chunk.key)).collect();
@@ -126,8 +126,8 @@ impl<'a> Points<'a> {
         let sparse = sorted(self.store.search_sparse(view, &only, &filter, &[(COMMON_TERM, 1)], 10_000).await?);
         let mut keys = keys;
         keys.sort();
-        ensure!(dense == keys, "dense search returned other chunks than scrolling");
-        ensure!(sparse == keys, "sparse search returned other chunks than scrolling");
+        ensure!(dense == keys, "dense search and scrolling returned different chunks");
+        ensure!(sparse == keys, "sparse search and scrolling returned different chunks");
         let mut visible: Vec<String> =
             fetched.iter().map(|chunk| format!("{} {} {}", chunk.path, chunk.header, chunk.span.start)).collect();
         visible.sort();
@@ -139,7 +139,8 @@ impl<'a> Points<'a> {
 pub(super) fn place(chunk: ChunkRecord, score: i8) -> Point {
     let mut dense = vec![0; DIMENSIONS];
     dense[0] = score;
-    // The probe is zero in this dimension. This dimension ensures that no vector is zero.
+    // This value ensures that no vector is zero. It does not change the score, because the probe is zero in
+    // this dimension.
     dense[DIMENSIONS - 1] = 100;
     Point { chunk, dense: DenseVector(dense), sparse: SparseVector(vec![(COMMON_TERM, 1)]) }
 }
@@ -151,7 +152,7 @@ pub(super) fn probe() -> DenseVector {
     DenseVector(dense)
 }
 
-/// Reads all pages, and checks that the pages end.
+/// Reads all pages, and checks that each page starts after the previous page.
 pub(super) async fn scroll(
     store: &dyn VectorStore,
     view: &View,
@@ -166,7 +167,7 @@ pub(super) async fn scroll(
         match page.next {
             None => return Ok(chunks),
             Some(next) => {
-                ensure!(next > from, "the page at {from} names {next} as the start of the next page");
+                ensure!(next > from, "the page at {from} is followed by a page at {next}");
                 from = next;
             }
         }

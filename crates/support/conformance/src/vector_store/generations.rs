@@ -163,7 +163,8 @@ pub(super) async fn sweeping_unseen_chunks_changes_no_used_view(store: &dyn Vect
         }
     }
     store.verify(points.r()).await?;
-    // A late writer of a generation whose records were merged does not change anything.
+    // If the records of a generation are already merged, a late writer of this generation does not change
+    // anything.
     points.stage(8, change_a(&points)).await?;
     expect_eq!(points.visible(&middle).await?, CHANGED);
     expect_eq!(points.visible(&newest).await?, WITHOUT_A);
@@ -241,7 +242,7 @@ pub(super) async fn compacting_changes_nothing(store: &dyn VectorStore) -> Resul
     store.sweep_retired(points.r(), &(2..12).map(GenerationId).collect::<Vec<_>>()).await?;
     store.compact(points.r()).await?;
     expect_eq!(points.visible(&view(12, &[])).await?, CHANGED);
-    // A generation that follows a compaction can still retire the earlier records.
+    // After a compaction, a later generation can still retire the earlier records.
     points.stage(12, retire_a(&points)).await?;
     expect_eq!(points.visible(&view(12, &[])).await?, CHANGED);
     expect_eq!(points.visible(&view(13, &[])).await?, WITHOUT_A);

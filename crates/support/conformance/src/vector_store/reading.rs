@@ -99,7 +99,7 @@ pub(super) async fn chunks_are_read_as_written(store: &dyn VectorStore) -> Resul
     Ok(())
 }
 
-/// More chunks than a page of any adapter contains.
+/// A number of chunks that exceeds the page size of every adapter.
 const NUM_MANY: usize = 5000;
 
 pub(super) async fn pages_are_complete(store: &dyn VectorStore) -> Result<()> {

@@ -170,7 +170,7 @@ pub(super) async fn first_hits_have_records(store: &dyn VectorStore) -> Result<(
     Ok(())
 }
 
-/// An index cannot use these patterns, and the matching chunks have low scores.
+/// Checks filters whose path patterns an index cannot use, and that match only a few chunks with low scores.
 pub(super) async fn hits_are_found_however_few_paths_match(store: &dyn VectorStore) -> Result<()> {
     let points = Points::new(store, "few");
     let path =
@@ -307,7 +307,7 @@ pub(super) async fn filters_are_tested_before_limits(store: &dyn VectorStore) ->
     for index in 0..600 {
         let is_wanted = index % 200 == 0;
         let chunk = ChunkRecord { is_test: is_wanted, ..points.chunk(&format!("n{index}")) };
-        // The chunks that match the filter have the lowest scores.
+        // The chunks that match the filter have lower scores than all other chunks.
         staged.push(place(chunk, if is_wanted { -1 } else { 100 }));
     }
     points.stage(1, stage_of(staged)).await?;

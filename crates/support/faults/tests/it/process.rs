@@ -1,4 +1,5 @@
-//! Tests the effect of the variables on a process. The test program runs itself with these variables.
+//! Tests the effect of the environment variables on a process. The test program runs itself with these
+//! variables.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
@@ -7,8 +8,8 @@ use cairn_faults::{fail_point, poison_point};
 
 const CHILD: &str = "CAIRN_TEST_CHILD";
 
-/// Passes the points `first` and `second` three times, each time as separate work. Prints the result of each
-/// `first`.
+/// Passes the points `test::first` and `test::second` three times, and names each pass as separate work.
+/// Prints the result of each call of `first`.
 fn pass_points() {
     for number in 0..3 {
         poison_point!("work {number}");

@@ -30,8 +30,8 @@ async fn until_end(client: &mut TcpStream, server: &mut TcpStream, rules: watch:
     }
 }
 
-/// If a direction breaks, both directions end. If a direction finishes normally, the other direction may also
-/// finish.
+/// If one direction breaks, both directions end. If one direction finishes normally, the other direction
+/// continues until it ends.
 async fn both(requests: impl Future<Output = End>, responses: impl Future<Output = End>) -> End {
     tokio::pin!(requests, responses);
     tokio::select! {

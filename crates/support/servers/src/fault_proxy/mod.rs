@@ -1,8 +1,8 @@
 //! A TCP proxy that injects the faults of networks and failing machines: delays, limits, hangs, cuts and
 //! losses.
 //!
-//! The rules apply to all connections at once, and may change while bytes are transferred. A single
-//! connection may have separate rules. While the proxy refuses connections, it keeps its address, so that a
+//! The same rules apply to all connections, but a single connection may have rules of its own. Rules may
+//! change while bytes are transferred. While the proxy refuses connections, it keeps its address, so that a
 //! client that tries again finds the same address.
 
 mod connection;
@@ -61,7 +61,7 @@ impl FaultProxy {
         self.address
     }
 
-    /// The address of a server, with the host and port of the proxy; all other parts stay.
+    /// The address of a server, with the host and port of the proxy; all other parts are unchanged.
     pub fn url(&self, server: &str) -> Result<String> {
         loopback::moved(server, self.address.port())
     }
@@ -77,8 +77,8 @@ impl FaultProxy {
         }
     }
 
-    /// Sets the rules of one connection until the next `set`. Connections are numbered from 0 in the order of
-    /// arrival.
+    /// Sets the rules of one connection until the next `set`. `number` is the zero-based number of the
+    /// connection, in the order of arrival.
     pub fn set_connection(&self, number: usize, rules: Rules) {
         if let Some(connection) = self.shared.connections().get(number) {
             connection.send_replace(rules);

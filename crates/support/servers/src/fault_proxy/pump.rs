@@ -16,7 +16,7 @@ const PIECE_BYTES: usize = 16 * 1024;
 /// takes effect.
 const PIECES_PER_SECOND: u64 = 20;
 
-/// Selects the direction in the rules that a pump follows.
+/// Selects, from the rules, the direction that a pump follows.
 pub(crate) type Side = fn(&Rules) -> Direction;
 
 /// The way in which a direction ended.
@@ -41,7 +41,8 @@ pub(crate) struct Pump<'a> {
 }
 
 impl Pump<'_> {
-    /// If either end reports an error, the connection is reset, as if there were no proxy.
+    /// If the client or the server breaks the connection, the other side gets a reset, as it would without a
+    /// proxy.
     pub async fn run(mut self) -> End {
         self.carry().await.unwrap_or(End::Reset)
     }
@@ -73,7 +74,7 @@ impl Pump<'_> {
         }
     }
 
-    /// Returns the direction in the present rules, and marks these rules as seen.
+    /// Returns the direction in the current rules, and marks these rules as seen.
     fn direction(&mut self) -> Direction {
         (self.side)(&self.rules.borrow_and_update())
     }
@@ -82,7 +83,8 @@ impl Pump<'_> {
         matches!(flow, Flow::CutAfter(limit) if self.num_passed >= limit)
     }
 
-    /// Waits as the rules require. After the wait, treats the piece according to the present rules.
+    /// Waits as the rules require. After the wait, treats the piece according to the rules that are then in
+    /// force.
     async fn deliver(&mut self, piece: &[u8]) -> io::Result<Option<End>> {
         let before = self.direction();
         sleep(before.latency + time_of(piece.len(), before.bytes_per_second)).await;
@@ -107,8 +109,8 @@ impl Pump<'_> {
         Ok(self.is_cut(direction.flow).then_some(End::Cut))
     }
 
-    /// Handles the end of the sender's stream. While the flow is `Hang` or `Discard`, the receiver does not
-    /// notice the end.
+    /// Handles the end of the sender's stream. While the flow is `Hang` or `Discard`, the end is not
+    /// forwarded to the receiver.
     async fn finish(&mut self) -> io::Result<End> {
         while self.has_hole || matches!(self.direction().flow, Flow::Hang | Flow::Discard) {
             self.wait_for_change().await;
@@ -120,8 +122,8 @@ impl Pump<'_> {
         Ok(End::Finished)
     }
 
-    /// Waits until the rules change. Never returns after the proxy was dropped; the connections end with the
-    /// proxy.
+    /// Waits until the rules change. Never returns after the proxy was dropped, because the connections end
+    /// with the proxy.
     async fn wait_for_change(&mut self) {
         if self.rules.changed().await.is_err() {
             std::future::pending::<()>().await;

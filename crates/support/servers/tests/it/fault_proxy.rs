@@ -14,8 +14,8 @@ use tokio::time::timeout;
 
 use crate::waiting::until;
 
-/// A time in which any reply of the echo server would arrive. If no reply has arrived after this time, the
-/// proxy is withholding the reply.
+/// A time within which every reply of the echo server arrives if the proxy forwards it. If no reply has
+/// arrived after this time, the proxy is withholding the reply.
 const SILENCE: Duration = Duration::from_millis(300);
 
 /// The time limit for replies that must arrive.
@@ -186,7 +186,8 @@ async fn cut_passes_exactly_the_given_bytes() -> Result<()> {
         connection.write_all(&[7; 5000]).await?;
         bench.until_received(num_at_server).await?;
         let mut received = Vec::new();
-        // If bytes are unread, the close may become a reset. Only the bytes before the close are checked.
+        // If the server has unread bytes when it closes the connection, the client may receive a reset
+        // instead of the end. So an error is ignored, and only the received bytes are checked.
         let _ = connection.read_to_end(&mut received).await;
         assert!(received.len() <= num_at_client, "{} bytes passed: {rules:?}", received.len());
         assert!(rules.requests != Direction::PASS || received.len() == num_at_client, "only {} bytes", received.len());

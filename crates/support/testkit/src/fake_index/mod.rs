@@ -1,8 +1,8 @@
 //! A small index in memory, with all ports that are needed to answer questions.
 //!
-//! Tests first add files, symbols and edges. After that, they only read the index. Staging and sweeping
-//! return errors. Scores are simple: a score is the number of common terms. The order of results is total, as
-//! the ports require.
+//! Tests first add files, symbols and edges. After that, they only read the index, so staging and sweeping
+//! return errors. The score of a chunk is the number of terms that the chunk and the question have in common.
+//! The order of results is total, as the ports require.
 
 mod graph;
 mod names;
@@ -72,8 +72,8 @@ pub struct FakeContent {
     packages: Vec<(String, String)>,
     modules: Vec<String>,
     patterns: Vec<PatternRecord>,
-    /// This field is set for a repository without a run. The sync of the repository waits (`None`), or has
-    /// failed with this outcome.
+    /// `None` for a repository with a run. In a repository without a run, the inner value is the outcome with
+    /// which the sync failed, or `None` if the sync is still waiting.
     unindexed: Option<Option<SyncOutcome>>,
     /// The commit and the state of a run after the published one.
     newer_run: Option<(String, RunState)>,
@@ -82,7 +82,7 @@ pub struct FakeContent {
 }
 
 impl FakeContent {
-    /// A repository of the local tenant. `commit` is the label that the stamps of answers show.
+    /// A repository of the local tenant. `commit` is the commit id that the stamps of answers show.
     pub fn new(name: &str, commit: &str) -> Self {
         Self::of(Tenant::local(), name, commit)
     }
@@ -205,8 +205,8 @@ impl FakeContent {
         })
     }
 
-    /// The node of a symbol, a file or a package that was added before: `Parser.parse`, `src/api.rs`,
-    /// `npm:redis`.
+    /// The node of a symbol, a file or a package that was added before, for example `Parser.parse`,
+    /// `src/api.rs` or `npm:redis`.
     fn node(&self, name: &str) -> NodeKey {
         let symbol = self.symbols.iter().find(|symbol| symbol.qualified_name == name).map(|symbol| symbol.node);
         let file = || self.texts.keys().find(|path| path.as_str() == name).map(|path| NodeKey::file(self.id, path));
@@ -490,7 +490,8 @@ impl FakeIndex {
     }
 }
 
-/// Sets the chunk key of a symbol: the key of the smallest chunk that contains the line of the symbol's name.
+/// Sets the chunk key of a symbol to the key of the smallest chunk that contains the line of the symbol's
+/// name.
 fn shown_by(symbol: SymbolEntry, chunks: &[ChunkRecord]) -> SymbolEntry {
     let shows = |chunk: &&ChunkRecord| chunk.path == symbol.path && chunk.span.contains(symbol.line);
     let smallest = chunks.iter().filter(shows).min_by_key(|chunk| chunk.span.num_lines());

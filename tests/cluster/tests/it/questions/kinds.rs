@@ -1,4 +1,5 @@
-//! Questions as command lines: a table of kinds. Each kind is drawn several times with different names.
+//! A table of the kinds of questions, as command lines. Each kind is drawn several times with different
+//! names.
 //!
 //! A word in braces is a placeholder for a property of a drawn definition (see `drawn`). Words between quotes
 //! are one argument.
@@ -15,7 +16,7 @@ use super::drawn::Drawn;
 pub(super) enum Expect {
     /// At least one question of the kind must have results.
     Found,
-    /// The questions may have results or not.
+    /// The questions may or may not have results.
     Either,
     /// No question of the kind may have results.
     Nothing,

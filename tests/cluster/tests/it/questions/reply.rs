@@ -5,8 +5,8 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-/// The fields that may differ: index times, ids and digests derived from them, the folder of the index, and
-/// counts of caches that concurrent runs fill.
+/// The fields whose values may differ between the two sides: index times, ids and digests that depend on
+/// these times, the folder of the index, and counts that depend on caches which concurrent runs fill.
 const OWN: [&str; 14] = [
     "indexed_at",
     "indexed_at_ms",

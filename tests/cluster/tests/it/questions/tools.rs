@@ -13,7 +13,7 @@ use crate::isolation;
 
 /// The number of calls of each kind.
 const DRAWS: usize = 2;
-/// A word that is longer than this is a cursor.
+/// A longer word is a cursor.
 const LONGEST_WORD: usize = 60;
 
 /// The figures of the compared calls.
@@ -101,8 +101,8 @@ impl Drop for LocalAgent {
     }
 }
 
-/// The result of a call in a form that can be compared: JSON as for the command line, and texts without the
-/// permitted differences.
+/// The result of a call in a form that can be compared. JSON is treated as for the command line. In texts,
+/// the times, run ids and cursors are masked.
 fn result(mut reported: Value) -> Value {
     let mut result = reported["result"].take();
     for content in result["content"].as_array_mut().into_iter().flatten() {
@@ -112,7 +112,7 @@ fn result(mut reported: Value) -> Value {
     result
 }
 
-/// Replaces times, run ids and cursors in a text by fixed words.
+/// Replaces times, run ids and cursors in a text with fixed words.
 fn masked(text: &str) -> String {
     let is_of_word = |c: char| c.is_ascii_alphanumeric() || "-_:.".contains(c);
     let mut masked = String::new();

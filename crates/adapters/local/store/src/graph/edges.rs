@@ -185,8 +185,8 @@ fn retire_from(staging: &Staging<'_>, source: i64, wanted: &mut FxHashSet<EdgeKe
             end.execute(params![source, stored.owner, stored.gen_from, stored.position, generation])?;
         }
     }
-    // All versions of an edge have the same source, so a key that was found here is in no other source's
-    // lists.
+    // All versions of an edge have the same source, so a key that was found here cannot be in the lists of a
+    // different source.
     for key in found {
         wanted.remove(&key);
     }
@@ -194,8 +194,8 @@ fn retire_from(staging: &Staging<'_>, source: i64, wanted: &mut FxHashSet<EdgeKe
 }
 
 /// Removes the edges at the given positions from a list, and removes the list if it becomes empty. Later
-/// edges move up, and the rows of their ends are changed to the new positions. Returns the nodes to which the
-/// list referred.
+/// edges move towards the start of the list, and the rows with the ends of these edges get the new positions.
+/// Returns the nodes to which the list referred.
 pub(crate) fn remove_from_list(
     connection: &Connection,
     (source, owner, gen_from): (i64, i64, u64),

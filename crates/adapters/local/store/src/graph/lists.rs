@@ -1,4 +1,4 @@
-//! Encodes edge lists. A list contains all edges of one source that began with the same generation, with
+//! Encodes edge lists. A list contains all edges of one source that began with the same generation, and needs
 //! about five bytes for each edge.
 //!
 //! An edge consists of a head byte (kind, resolution, two flags), the target, the line and optional fields.

@@ -1,9 +1,9 @@
 //! Stores the graph: nodes with an identity and versions, and edges between identities.
 //!
-//! The graph is much smaller than the source that it describes. The texts of adjacent nodes are in a common
-//! compressed block (`nodes`). The edges of a node that began in the same generation are in one list, with a
-//! few bytes for each edge (`edges`). A list does not change while it is visible: retiring an edge writes a
-//! separate row, and only a sweep removes the edge.
+//! The graph is much smaller than the source that it describes. The texts of adjacent nodes share a
+//! compressed block (`nodes`). All edges that start at one node and began in the same generation are in one
+//! list, with a few bytes for each edge (`edges`). A list does not change while it is visible: retiring an
+//! edge writes a separate row, and only a sweep removes the edge.
 //!
 //! Invariants: staging only inserts. Retiring changes only versions that began in an earlier generation and
 //! that are open or were ended by an aborted generation. Every reader checks each owner and interval with

@@ -1,5 +1,5 @@
-//! Stores the versions of nodes. Each version has a small row, and the texts of adjacent versions are in a
-//! common block.
+//! Stores the versions of nodes. Each version has a small row, and the texts of adjacent versions share a
+//! block.
 //!
 //! A block is one zstd frame with a checksum. A block contains up to `BLOCK_SLOTS` records in the order of
 //! path and line, so that signatures and paths of one file are compressed together. A block is written once,
@@ -54,8 +54,8 @@ impl<'a> BlockWriter<'a> {
         }
         let mut body = Vec::new();
         for version in &mut self.pending {
-            // The row contains the key and the repository as identity and owner. In the block they could not
-            // be compressed, so they are replaced with zeros.
+            // The row identifies the key and the repository by the numbers `node` and `owner`. In the block,
+            // both could not be compressed, so they are replaced with zeros.
             version.record.key = NodeKey(Key128([0; 16]));
             version.record.repository = RepositoryId(Key128([0; 16]));
             version.record.encode(&mut body);
@@ -102,7 +102,7 @@ pub(crate) fn read_block(connection: &Connection, block: i64) -> Result<Vec<Node
     if reader.0.is_empty() { Ok(records) } else { Err(damaged(&"bytes follow its last record")) }
 }
 
-/// Removes versions, and the blocks that no version uses after that. Returns the paths of the versions.
+/// Removes versions, and then the blocks that no remaining version uses. Returns the paths of the versions.
 pub(crate) fn remove_versions(connection: &Connection, versions: &[(i64, u64)]) -> Result<FxHashSet<i64>, Fault> {
     let mut delete = connection
         .prepare_cached("DELETE FROM node_version WHERE node = ?1 AND gen_from = ?2 RETURNING block, path")?;
