@@ -166,7 +166,10 @@ async fn equal_question_to_the_same_state_is_cached() {
     let rust = ChunkFilter { languages: vec!["rust".to_owned()], ..ChunkFilter::default() };
     check(vec![service("one")], SearchRequest { filter: rust, ..question.clone() }, local(), true).await;
     // After a publication outside the scope, the cache still answers.
-    check(vec![service("one"), service("other")], only_one(question.clone()), local(), false).await;
+    let named = only_one(question);
+    let next = vec![service("one"), service("other")];
+    let calls = second_calls((vec![service("one")], named.clone()), (next, named), local()).await;
+    assert!(!is_searched(&calls), "{calls:?}");
 }
 
 /// The hits of one tenant never answer another tenant, although both have the same names.
