@@ -121,6 +121,7 @@ fn branch_that_does_not_exist_is_quoted() {
             write(root, ".cairn.yaml", format!("branch: {text}\n"));
             commit(root, "settings");
             let index = Index::new();
+            write(index.path(), "config.toml", "[sources]\nallow_file = true\n");
             let reported = shown(&index.run(&["index", &source, "--name", "r", "-vv"]));
             let calls = [
                 ("index_repository", json!({ "target": source, "name": "r" })),
