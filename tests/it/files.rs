@@ -48,18 +48,18 @@ fn indexed() -> (tempfile::TempDir, Index) {
 }
 
 /// A question, both as a command line and as a call of a tool.
-struct Asked {
+struct AskedCall {
     command: Vec<String>,
     tool: &'static str,
     arguments: Value,
 }
 
-fn asked(command: &[&str], tool: &'static str, arguments: Value) -> Asked {
-    Asked { command: command.iter().map(ToString::to_string).collect(), tool, arguments }
+fn asked(command: &[&str], tool: &'static str, arguments: Value) -> AskedCall {
+    AskedCall { command: command.iter().map(ToString::to_string).collect(), tool, arguments }
 }
 
 /// The answers of the command line, the HTTP API and MCP, in this order.
-fn all_answers(index: &Index, server: &Server, questions: &[Asked]) -> Vec<[Value; 3]> {
+fn all_answers(index: &Index, server: &Server, questions: &[AskedCall]) -> Vec<[Value; 3]> {
     // The first answer is on the same line as the answer to `initialize`, and this line is skipped. So the
     // first call is an additional call.
     let mut calls = vec![("workflow_guide", json!({}))];

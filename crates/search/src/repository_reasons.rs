@@ -1,4 +1,4 @@
-//! Leaves repositories out that have nothing to do with a question, and says why the others have results.
+//! Leaves out repositories that have nothing to do with a question, and gives a reason for each other one.
 
 use std::collections::BTreeMap;
 
@@ -41,8 +41,8 @@ impl Searcher {
     }
 }
 
-/// Why each repository has results, by its name. Empty if only one repository is searched. The reasons contain
-/// no text of a repository.
+/// The reason why each repository has results, by the name of the repository. Empty if only one repository is
+/// searched. The reasons contain no text of a repository.
 pub(crate) fn reasons(
     query: &PreparedQuery,
     selected: &[KnownRepository],
@@ -60,7 +60,7 @@ pub(crate) fn reasons(
     reasons
 }
 
-/// Why the repository of its best hit has results.
+/// The reason why the repository of `best`, its best hit, has results.
 fn reason(query: &PreparedQuery, name: &str, best: &RankedHit) -> String {
     let words = query.of_repositories.of_repository(best.chunk.repository);
     if names_repository(&query.parsed.text, name) {

@@ -20,7 +20,7 @@ use crate::list_points::{Listed, ScoreRange, name_points};
 use crate::named_repository::NAMED_REPOSITORY;
 use crate::path_match::{Keyword, name_of_file, path_points};
 use crate::priors::{Prior, Subjects, priors};
-use crate::repository_evidence::weigh_repositories;
+use crate::repository_words::prior_of_share;
 use crate::via::Via;
 use crate::{QueryWords, RepositoryWords, ScopeFrequencies, Signal, Signals, StopWords, Weights, fold_style, terms};
 
@@ -38,6 +38,9 @@ const FILE_HAS_THE_NAME: u64 = 3 * ONE / 2;
 const LEADING: u64 = 20 * ONE;
 /// The score of each further hit in a file is multiplied by this factor.
 pub(crate) const FURTHER_HIT: Prior = Prior { name: "same_file", percent: 60 };
+/// The parts of a score that do not depend on the words of the repository: the question names the code, or an
+/// edge of the graph leads to it.
+const DIRECT: [&str; 3] = ["relation", "pattern", "definition"];
 
 /// A chunk that may become a hit, with its positions in the lists.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -233,7 +236,7 @@ fn from_lists(candidate: Candidate, lists: Lists, query: RankQuery<'_>) -> Ranke
     }
 }
 
-pub(crate) fn sum(contributions: &[Contribution]) -> u64 {
+fn sum(contributions: &[Contribution]) -> u64 {
     contributions.iter().map(|part| part.points).sum()
 }
 
@@ -306,6 +309,19 @@ fn add_names(hits: &mut [RankedHit], query: RankQuery<'_>) {
             }
             _ => {}
         }
+    }
+}
+
+/// Multiplies the points of each hit by a factor for the share of the keywords that its repository contains.
+/// `shares` are relative to the highest share, in millionths.
+fn weigh_repositories(hits: &mut [RankedHit], shares: &BTreeMap<RepositoryId, u64>) {
+    for hit in hits {
+        let Some(prior) = shares.get(&hit.chunk.repository).and_then(|share| prior_of_share(*share)) else { continue };
+        for part in hit.contributions.iter_mut().filter(|part| !DIRECT.contains(&part.name)) {
+            part.points = part.points * u64::from(prior.percent) / 100;
+        }
+        hit.score = sum(&hit.contributions);
+        hit.priors.push(prior);
     }
 }
 

@@ -1,42 +1,16 @@
-//! Weighs the hits of a question by the keywords that their repositories contain, and leaves out repositories
-//! that have nothing to do with the question.
+//! Finds the repositories that have nothing to do with a question.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::RepositoryId;
 
 use crate::fixed::ONE;
-use crate::priors::Prior;
-use crate::rank::{RankedHit, sum};
+use crate::rank::RankedHit;
 
-/// The factor for a repository that contains no keyword, in percent. The repository with the highest share of
-/// the keywords has 100.
-const LEAST_PERCENT: u64 = 60;
 /// A repository can be left out if its share of the keywords is below this percentage of the highest share.
 const MIN_SHARE_PERCENT: u64 = 65;
 /// A repository can be left out if its best score is below this percentage of the best score of all.
 const MIN_SCORE_PERCENT: u64 = 65;
-/// The parts of a score that do not depend on the words of the repository: the question names the code, or an
-/// edge of the graph leads to it.
-const DIRECT: [&str; 3] = ["relation", "pattern", "definition"];
-
-/// Multiplies the points of each hit by a factor for the share of the keywords that its repository contains.
-/// `shares` are relative to the highest share, in millionths.
-pub(crate) fn weigh_repositories(hits: &mut [RankedHit], shares: &BTreeMap<RepositoryId, u64>) {
-    for hit in hits {
-        let share = shares.get(&hit.chunk.repository).copied().unwrap_or(ONE);
-        let percent = LEAST_PERCENT + (100 - LEAST_PERCENT) * share / ONE;
-        if percent == 100 {
-            continue;
-        }
-        for part in hit.contributions.iter_mut().filter(|part| !DIRECT.contains(&part.name)) {
-            part.points = part.points * percent / 100;
-        }
-        hit.score = sum(&hit.contributions);
-        hit.priors.push(Prior { name: "repository_words", percent: percent as u32 });
-    }
-}
-
 /// The repositories of the hits that have nothing to do with the question: the question names no code in
 /// them, they contain clearly fewer of its keywords than another repository, and their best hit is clearly
 /// worse than the best hit of all.

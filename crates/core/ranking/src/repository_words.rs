@@ -8,8 +8,13 @@ use std::collections::BTreeMap;
 
 use cairn_domain::{RepositoryId, TermCounts};
 
-use crate::fixed::over;
+use crate::fixed::{ONE, over};
+use crate::priors::Prior;
 use crate::{ScopeFrequencies, StopWords, terms};
+
+/// The factor for a repository that contains no keyword, in percent. The repository with the highest share of
+/// the keywords has 100.
+const LEAST_PERCENT: u64 = 60;
 
 /// The keywords of a question that each searched repository contains.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -67,6 +72,13 @@ impl RepositoryWords {
         }
         sums.into_iter().map(|(repository, sum)| (repository, over(sum, highest))).collect()
     }
+}
+
+/// The factor for the hits of a repository with this share of the keywords, in millionths. `None` for 100
+/// percent.
+pub(crate) fn prior_of_share(share: u64) -> Option<Prior> {
+    let percent = LEAST_PERCENT + (100 - LEAST_PERCENT) * share.min(ONE) / ONE;
+    (percent < 100).then_some(Prior { name: "repository_words", percent: percent as u32 })
 }
 
 /// The rarity of the rarest term of a word.
