@@ -11,8 +11,8 @@ use crate::choices::{Half, NonsenseSet, Way};
 #[derive(Parser, Debug)]
 #[command(name = "cairn eval", version)]
 pub(crate) struct Arguments {
-    /// The half of the repositories to ask about. The results of the kept half must not influence the
-    /// ranking.
+    /// The half of the repositories to ask about. The half `kept` is held out: its results must not influence
+    /// the ranking.
     #[arg(long, value_enum, default_value_t = Half::Tuning)]
     pub(crate) half: Half,
     /// Index only this repository and ask only about it, for example `go-asynq`. Repeatable.

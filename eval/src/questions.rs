@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_questions_belong_to_repositories_for_tuning() {
+    fn nonsense_questions_belong_to_tuning_repositories() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         for nonsense in [NonsenseSet::Fitting, NonsenseSet::Aside, NonsenseSet::Late] {
             let mut files = set().half(Half::Tuning, &[]).expect("read");

@@ -103,7 +103,7 @@ async fn command_that_embeds_nothing_needs_no_key() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn index_of_another_model_is_found_without_vectors_until_it_is_indexed_again() -> Result<()> {
+async fn index_of_another_model_is_searched_without_vectors_until_it_is_rebuilt() -> Result<()> {
     let (server, index, tree) = (provider().await?, Index::new(), tree("parse_http_date"));
     index_path(&index, tree.path(), "r");
     select(&index, &server);
@@ -149,7 +149,7 @@ async fn agent_gets_the_call_that_indexes_again() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn repository_of_another_model_does_not_stop_a_search_in_all() -> Result<()> {
+async fn search_in_all_repositories_works_if_one_has_another_model() -> Result<()> {
     let (server, index) = (provider().await?, Index::new());
     let (old, new) = (tree("parse_http_date"), tree("parse_cookie"));
     index_path(&index, old.path(), "old");

@@ -84,7 +84,7 @@ fn apply(root: &Path, files: &mut BTreeMap<String, String>, random: &mut StdRng)
 }
 
 #[test]
-fn changed_trees_are_searched_like_a_scan_of_their_files() {
+fn search_of_changed_trees_finds_the_same_lines_as_a_scan() {
     let mut random = StdRng::seed_from_u64(seed());
     let directory = repository();
     let (root, index) = (directory.path(), Index::new());

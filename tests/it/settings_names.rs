@@ -152,7 +152,7 @@ fn push(root: &str, bare: &str, branch: &str) {
 }
 
 #[test]
-fn bare_repository_and_url_get_the_name_in_their_files() {
+fn bare_repository_and_url_get_the_name_declared_in_their_files() {
     for position in 0..2 {
         let ((above, root), index) = (shop(), Index::new());
         let address = without_tree(&above, &root)[position].clone();

@@ -77,7 +77,7 @@ fn show_and_read_code_resolve_a_target_alike() {
 }
 
 #[test]
-fn searches_resolve_names_in_files_and_changed_files_alike() {
+fn searches_resolve_names_in_indexed_and_changed_files_alike() {
     let (index, source) = indexed();
     write(source.path(), "src/late.py", "def restock_shelves(rows):\n    return rows\n");
     let cases = [

@@ -21,8 +21,8 @@ const MAX_COMPOUNDS: usize = 2;
 const MAX_LEADING: usize = 5;
 
 impl Searcher {
-    /// The chunks of the patterns that share a term with the question, or with the end of a word of the
-    /// question, best first. The list is empty if the filter excludes patterns.
+    /// The pattern chunks that share a term with the question, best first. The endings of long words of the
+    /// question also count as terms. The list is empty if the filter excludes patterns.
     pub(crate) async fn pattern_chunks(
         &self,
         view: &View,

@@ -76,7 +76,7 @@ pub(super) fn maven(package: &SourcePackage, download: &Path, folder: &Path) -> 
 fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(to).with_context(|| format!("creating {}", to.display()))?;
     for path in super::unpack::entries(from)? {
-        let target = to.join(path.file_name().context("an entry has a name")?);
+        let target = to.join(path.file_name().context("an entry has no name")?);
         if path.is_dir() {
             copy(&path, &target)?;
         } else {

@@ -84,7 +84,7 @@ fn every_question_about_code_indexes_the_tree_first() {
 }
 
 #[test]
-fn reports_on_the_index_and_questions_about_a_repository_do_not_index() {
+fn reports_and_questions_with_repo_do_not_start_indexing() {
     let (tree, index) = (tree(), Index::new());
     for arguments in [
         &["coverage"][..],

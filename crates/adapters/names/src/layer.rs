@@ -212,7 +212,7 @@ impl Layer {
         Some((span, Some(ChunkKey(Key128(*key)))))
     }
 
-    /// The generations that end earlier names of the path.
+    /// The generations from which earlier names of the path are no longer valid.
     pub(crate) fn ends_of<'a>(&'a self, path: &'a str) -> impl Iterator<Item = GenerationId> + 'a {
         let first = self.header.ended.partition_point(|(ended, _)| ended.as_str() < path);
         let of_path = self.header.ended[first..].iter().take_while(move |(ended, _)| ended == path);

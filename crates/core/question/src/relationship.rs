@@ -32,7 +32,7 @@ enum Guard {
     /// The passive form of the verb must relate code, and no purpose may follow: "used to parse dates" does
     /// not match.
     Passive,
-    /// The verb must agree with the noun before it, or the name must be written like a name of code.
+    /// The verb must agree with the noun before it, or the name must look like an identifier.
     Agrees,
     /// The verb must not be "use": "which database does the server use" is not a question about the graph.
     NotUse,

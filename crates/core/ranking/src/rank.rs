@@ -552,7 +552,7 @@ mod tests {
     }
 
     #[test]
-    fn definitions_of_near_names_come_first_in_their_order() {
+    fn definitions_of_near_names_come_first_in_rank_order() {
         let near = |path: &str, dense: i64, rank| Candidate {
             named: Some(Exactness::Near(rank)),
             ..candidate(path, 1, path, dense)

@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_shown_for_direct_hits_and_without_term_counts() {
+    fn question_is_not_refused_for_direct_hits_or_without_term_counts() {
         let question = "flurbish qwonkle";
         let counted = frequencies(question, "parser");
         let weak = evidence(question, &counted, 0, 40);

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn repositories_are_not_compared_without_a_difference() {
+    fn shares_are_empty_for_one_repository_or_without_keywords() {
         let (one, frequencies) = words(&[("one", &["retry"])]);
         assert!(one.shares(&frequencies).is_empty());
         let (none, frequencies) = words(&[("one", &["other"]), ("two", &["other"])]);

@@ -165,7 +165,7 @@ fn passwords_in_argument_lists_are_found() {
 }
 
 #[test]
-fn name_inside_the_last_command_line_is_not_read_again() {
+fn command_name_inside_the_last_command_is_not_parsed_again() {
     let text = b"mysql -pk3J9xQ7wZ mysql -pq8X2wmQ4z\nmysql -pk3J9xQ7wZ";
     let last = &mut LastCommand::default();
     let mut read = |at: usize| passwords(text, &(at..at + 5), last, &mut 10_000).len();

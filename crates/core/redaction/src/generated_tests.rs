@@ -19,7 +19,7 @@ fn redact(text: &str) -> String {
 }
 
 #[test]
-fn generated_passwords_are_found_in_every_surrounding() {
+fn generated_passwords_are_found_in_all_surroundings() {
     check(SURROUNDINGS.iter().chain(MORE_SURROUNDINGS));
 }
 

@@ -156,7 +156,7 @@ mod tests {
         }
     }
 
-    /// The units are beginnings of tables, rows and notebooks without an end. The test checks that each part
+    /// Each unit is the beginning of a table, row or notebook that has no end. The test checks that each part
     /// of the text is read a bounded number of times.
     #[test]
     fn unfinished_tables_take_linear_time() {

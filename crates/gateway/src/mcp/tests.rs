@@ -805,7 +805,7 @@ async fn errors_of_resources_suggest_calls_that_work() {
 }
 
 #[tokio::test]
-async fn names_of_tools_that_edit_suggest_no_tool_that_reads() {
+async fn unknown_editing_tool_gets_no_suggestion_of_a_reading_tool() {
     let agent = agent().await;
     for name in ["edit_code", "editCode", "write_file"] {
         let refused = agent.call(name, json!({"path": "src/date.rs"})).await;

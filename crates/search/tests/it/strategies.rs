@@ -260,7 +260,7 @@ async fn symbol_questions_go_to_names_first() {
 /// The start and the end of a flow are not filters, although words such as "from auth.py" restrict other
 /// questions.
 #[tokio::test]
-async fn flow_between_places_is_answered_by_an_ordered_path() {
+async fn flow_question_is_answered_with_an_ordered_path() {
     for question in [
         "path from api.rs to session.py",
         "path from src/api.rs to src/session.py",

@@ -61,7 +61,7 @@ fn label(read: &Result<Code, QueryError>) -> Option<(&str, NameMatching)> {
 }
 
 #[tokio::test]
-async fn target_with_a_dot_may_be_a_wrongly_written_symbol() {
+async fn target_with_a_dot_may_be_a_mistyped_symbol() {
     let searcher = searcher().await;
     for (target, used, matching) in [
         ("Server.rnu", "Server.run", NameMatching::Fuzzy),

@@ -234,7 +234,7 @@ async fn unavailable_store_stops_sweep_but_keeps_progress() {
 }
 
 #[tokio::test]
-async fn damaged_manifest_keeps_artifacts_of_its_repository() {
+async fn artifacts_of_a_repository_with_a_damaged_manifest_are_kept() {
     let damaged = repository("damaged");
     let manifest = ArtifactRef { key: format!("manifests/{damaged}/m"), size_bytes: 3, hash: [0; 32] };
     let listed = Listed { manifests: vec![(Tenant::local(), manifest)], ..Listed::default() };

@@ -6,7 +6,7 @@ use cairn_redaction::{MessagePart, message_parts};
 
 use crate::{InvalidSettings, Operator, RepositorySettings, parse_repository_list};
 
-/// The positions in a `.cairn.yaml` that a hostile text may have. The tests replace `TEXT` by such a text.
+/// The positions in a `.cairn.yaml` that a hostile text may have. The tests replace `TEXT` with such a text.
 const POSITIONS: [&str; 28] = [
     "TEXT: 1\n",
     "TEXT\n",

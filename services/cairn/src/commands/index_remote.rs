@@ -2,8 +2,8 @@
 //! same output as local mode.
 //!
 //! All runs are requested first, so that the server can process them at the same time. After that, the
-//! command waits for each run. The command continues to wait while a server restarts, throttles, or cannot be
-//! reached for a limited time, because the runs continue in the meantime.
+//! command waits for each run. The command continues to wait while a server restarts or throttles, or is
+//! unreachable for a limited time, because the runs continue in the meantime.
 
 use std::cell::RefCell;
 use std::path::Path;

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn first_name_of_a_renamed_repository_is_not_given_to_another() {
+    fn former_name_of_a_renamed_repository_is_not_given_to_another() {
         let renamed = RepositoryRecord { name: RepositoryName::new("shop"), ..record("a", "/x/a") };
         let known = std::slice::from_ref(&renamed);
         assert_eq!(decided(None, None, known).1, None);

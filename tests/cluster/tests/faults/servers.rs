@@ -93,7 +93,7 @@ async fn cluster_survives_a_killed_database() -> Result<()> {
         line.set(Rules::PASS);
         bench.settle().await?;
         let published = bench.environment.inside.each_was_published_once().await;
-        published.with_context(|| format!("the generations were not published once each in round {round}"))?;
+        published.with_context(|| format!("not every generation was published exactly once in round {round}"))?;
     }
     println!("{num_rounds} rounds, the database was killed {num_rounds} times with two parts open at most");
     bench.check("the database is killed", 0).await?;

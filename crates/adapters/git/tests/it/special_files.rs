@@ -152,7 +152,7 @@ fn special_object_files_are_unreadable_objects() {
 
 /// Only the objects of a pack are unreadable if its index is such a file.
 #[test]
-fn special_index_of_a_pack_makes_only_its_objects_unreadable() {
+fn pack_index_that_is_a_special_file_hides_only_its_objects() {
     let (original, fixture) = (packed(), Fixture::repository());
     for (kind, make) in KINDS {
         copy(&original, &fixture);

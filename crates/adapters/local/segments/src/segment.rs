@@ -173,7 +173,7 @@ impl Segment {
         if row < self.num_rows() { Ok((prefix, row)) } else { Err(damaged()) }
     }
 
-    /// The first position in the order of keys whose prefix is at least `prefix`.
+    /// The first position, in key order, of a key whose prefix is at least `prefix`.
     ///
     /// Keys are hashes, so the position can be estimated. From the estimate, the search doubles its step
     /// until it has passed the position, and then continues as a binary search.

@@ -102,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// Fails if a name is listed twice. `listed` contains each name after the row that lists it.
+    /// Fails if a name is listed twice. Each item of `listed` is a row and a name that the row lists.
     fn check_listed_once<'n>(listed: impl Iterator<Item = (&'n str, String)>) {
         let mut owners: BTreeMap<String, &str> = BTreeMap::new();
         for (owner, name) in listed {

@@ -11,7 +11,7 @@ use super::regions::{Locator, Region};
 use super::symbols::Builder;
 
 impl Builder<'_, '_> {
-    /// Sets the owner symbol of scopes and of definitions with an owner, if the file defines the owner.
+    /// Sets the owner symbol of each scope and each definition whose owner is defined in the file.
     pub(super) fn attach_owners(&mut self) {
         if self.outside.is_empty() && self.outline.regions.iter().all(|region| region.owner.is_none()) {
             return;
