@@ -167,7 +167,7 @@ fn of_list(
         Location::Url(url) => url.clone(),
         Location::Path(path) => path.to_string_lossy().into_owned(),
     };
-    let source = locate(&place, &local.remotes())?;
+    let source = locate(&place, &local.remotes()).map_err(|error| unusable_target(error, &place))?;
     let named = local.named(&source, listed.name.map(RepositoryName::new), known)?;
     let patterns = GivenSettings {
         include: joined(patterns.include, listed.include),
