@@ -1,9 +1,10 @@
 //! Leaves out repositories that have nothing to do with a question, and gives a reason for each other one.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use cairn_domain::RepositoryId;
-use cairn_ranking::{RankedHit, Signal, names_repository, unrelated_repositories};
+use cairn_ranking::{RankedHit, Signal, estimate_tokens, names_repository, unrelated_repositories};
 
 use crate::Searcher;
 use crate::prepared_query::PreparedQuery;
@@ -33,7 +34,7 @@ impl Searcher {
             unrelated.iter().filter(|id| is_left_out(**id)).map(|id| name_of(selected, *id)).collect();
         hits.retain(|hit| !is_left_out(hit.chunk.repository));
         let (first, rest) = left_out.split_at(left_out.len().min(MAX_NAMED));
-        let names = first.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let names = first.join(", ");
         let names = if rest.is_empty() { names } else { format!("{names} and {} more", rest.len()) };
         (!left_out.is_empty()).then(|| {
             format!("Repositories with few of the question's words are left out: {names}. Name one to search it.")
@@ -42,20 +43,28 @@ impl Searcher {
 }
 
 /// The reason why each repository has results, by the name of the repository. Empty if only one repository is
-/// searched. The reasons contain no text of a repository.
+/// searched. The reasons contain no text of a repository. If a reason does not fit into `max_tokens`, it is
+/// omitted, and so are the reasons of the repositories after it.
 pub(crate) fn reasons(
     query: &PreparedQuery,
     selected: &[KnownRepository],
     hits: &[&RankedHit],
+    max_tokens: usize,
 ) -> BTreeMap<String, String> {
     let mut reasons = BTreeMap::new();
     if selected.len() < 2 {
         return reasons;
     }
+    let mut num_left = max_tokens;
     for hit in hits {
         // The hits are sorted, so the first hit of a repository is its best.
         let name = name_of(selected, hit.chunk.repository);
-        reasons.entry(name).or_insert_with_key(|name| reason(query, name, hit));
+        if let Entry::Vacant(entry) = reasons.entry(name) {
+            let reason = reason(query, entry.key(), hit);
+            let Some(rest) = num_left.checked_sub(estimate_tokens(&reason)) else { break };
+            num_left = rest;
+            entry.insert(reason);
+        }
     }
     reasons
 }

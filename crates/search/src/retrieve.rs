@@ -297,9 +297,10 @@ fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, qu
         } else if let Some(rank) = leading.get(&id) {
             Some(Exactness::Near(*rank))
         } else {
-            symbol.map(|symbol| match query.words.spelling_of(symbol) {
-                Spelling::Whole => Exactness::Exact,
-                Spelling::Part | Spelling::Other => Exactness::OtherStyle,
+            symbol.and_then(|symbol| match query.words.spelling_of(symbol) {
+                Spelling::Whole => Some(Exactness::Exact),
+                Spelling::Part | Spelling::Style => Some(Exactness::OtherStyle),
+                Spelling::Other => None,
             })
         };
         Candidate {

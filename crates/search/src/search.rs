@@ -97,6 +97,9 @@ pub struct SearchAnswer {
     pub index_version: String,
 }
 
+/// The reasons for the repositories use at most this fraction of the token limit.
+const REASONS_SHARE: usize = 4;
+
 /// The limits of one page.
 #[derive(Clone, Copy)]
 struct PageLimits {
@@ -154,7 +157,7 @@ impl Searcher {
         let (hits, weak) = if relevance.is_relevant { (hits, Vec::new()) } else { (Vec::new(), hits) };
         let limit = asked.limit_of(&query.parsed);
         let of_page: Vec<&RankedHit> = hits.iter().skip(offset).take(limit).collect();
-        let reasons = reasons(&query, &selected, &of_page);
+        let reasons = reasons(&query, &selected, &of_page, request.max_tokens / REASONS_SHARE);
         let texts = notes.iter().chain(reasons.values());
         let of_texts: usize = texts.map(|text| estimate_tokens(text)).sum();
         let of_type = estimate_tokens(&query.parsed.reason.to_string()) + TYPE_TOKENS;

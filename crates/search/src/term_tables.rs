@@ -89,7 +89,8 @@ impl Searcher {
         let mut all = stream::iter(0..selected.len()).map(tables_of).buffered(READS_AT_ONCE);
         while let Some((index, tables)) = all.try_next().await? {
             frequencies.add(&tables);
-            if selected.len() > 1 && !keywords.is_empty() {
+            // A repository without counts was indexed by an older release, so its words are unknown.
+            if selected.len() > 1 && !keywords.is_empty() && !tables.is_empty() {
                 words.add(selected[index].record.id, &tables);
             }
         }

@@ -256,7 +256,7 @@ fn secrets_outside_of_files_are_not_kept() {
     let reported = String::from_utf8_lossy(&[refused.stdout, refused.stderr].concat()).into_owned();
     assert_eq!(refused.status.code(), Some(4), "{reported}");
     assert!(
-        reported.contains("line 1 contains text that looks like a secret (github-pat)")
+        reported.contains("line 1 contains text that looks like a secret («github-pat»)")
             && !reported.contains(&in_setting),
         "{reported}"
     );

@@ -156,7 +156,7 @@ mod tests {
         check(|_| {}, &[]);
         check(|config| config.url = "bolt+s://graph.example:7687".to_owned(), &[]);
         check(|config| config.url = "neo4j://localhost:7687".to_owned(), &["set the address of the primary, bolt://"]);
-        check(|config| config.url = "http://localhost:7474".to_owned(), &["another scheme"]);
+        check(|config| config.url = "http://localhost:7474".to_owned(), &["must have the scheme"]);
         check(|config| config.url = "localhost".to_owned(), &["is not a URL"]);
         check(|config| config.url = "bolt://neo4j:pass@localhost".to_owned(), &["contains credentials"]);
         check(|config| config.namespace = "a-b".to_owned(), &["`namespace`"]);

@@ -70,6 +70,7 @@ impl QueryWords {
         let is_meant = |name: &String| names_symbol(name, symbol);
         match &self.whole {
             Some(whole) if is_meant(&with_dots(whole)) => Spelling::Whole,
+            Some(whole) if names_symbol_in_other_style(&with_dots(whole), symbol) => Spelling::Style,
             Some(_) => Spelling::Other,
             None if self.spelled.iter().any(is_meant) => Spelling::Part,
             None => Spelling::Other,
@@ -91,8 +92,16 @@ pub enum Spelling {
     Whole,
     /// The question contains the name.
     Part,
+    /// The whole question is this name, or a qualified form of it, in a different case or style.
+    Style,
     /// The question contains the name in a different style, or does not contain it.
     Other,
+}
+
+/// Whether the name is the symbol's qualified name or the end of it, apart from case and style.
+fn names_symbol_in_other_style(name: &str, symbol: &SymbolEntry) -> bool {
+    let (wanted, parts) = (fold_style(name), symbol.qualified_name.split('.').collect::<Vec<_>>());
+    (0..parts.len()).any(|first| fold_style(&parts[first..].join(".")) == wanted)
 }
 
 /// Whether `asked` is the whole path or the last parts of the path.
@@ -274,14 +283,14 @@ mod tests {
 
     #[test]
     fn spelling_of_a_name_has_three_grades() {
-        use Spelling::{Other, Part, Whole};
+        use Spelling::{Other, Part, Style, Whole};
         let check = |question: &str, path: &str, qualified: &str, expect: Spelling| {
             let found = QueryWords::of(question).spelling_of(&symbol(path, qualified));
             assert_eq!(found, expect, "{question} for {qualified} in {path}");
         };
         check("_display_error", "a/b.py", "_display_error", Whole);
-        check("_display_error", "a/b.py", "display_error", Other);
-        check("display_error", "a/b.py", "_display_error", Other);
+        check("_display_error", "a/b.py", "display_error", Style);
+        check("display_error", "a/b.py", "_display_error", Style);
         check("`render()`", "a/b.py", "View.render", Whole);
         check("View.render", "a/b.py", "View.render", Whole);
         check("View.render", "a/b.py", "Page.View.render", Whole);
@@ -293,7 +302,8 @@ mod tests {
         check("http.Serve", "pkg/http/server.go", "Serve", Whole);
         check("what does _display_error do", "a/b.py", "_display_error", Part);
         check("what does _display_error do", "a/b.py", "display_error", Other);
-        check("Render", "a/b.py", "render", Other);
+        check("Render", "a/b.py", "render", Style);
+        check("renderer", "a/b.py", "render", Other);
     }
 
     #[test]

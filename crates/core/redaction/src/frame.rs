@@ -73,7 +73,14 @@ pub(crate) fn value(text: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
     };
     let is_literal = matches!(rest.first(), Some(b'"' | b'\'' | b'`'));
     let is_word = length > 0 && !is_literal && !rest[..length].iter().any(|byte| *byte <= 32);
-    is_word.then(|| start + blanks..start + blanks + length)
+    let is_style = *after == " {" && is_style(&rest[..length]);
+    (is_word && !is_style).then(|| start + blanks..start + blanks + length)
+}
+
+/// Whether the text begins like a declaration of a style sheet: `margin-top:1.5em`.
+fn is_style(text: &[u8]) -> bool {
+    let property = text.iter().take_while(|byte| byte.is_ascii_lowercase() || **byte == b'-').count();
+    property > 0 && text.get(property) == Some(&b':')
 }
 
 #[cfg(test)]
@@ -91,6 +98,8 @@ mod tests {
             ("define password\nk3J9!x\nendef", Some("k3J9!x")),
             ("dict set x password {k3J9!x}", Some("k3J9!x")),
             ("set password {a b}", None),
+            ("#password {width:50%}", None),
+            (".login-password {color:#4a90e2}", None),
             ("f(password (x))", None),
         ] {
             let at = text.find("password").expect("a keyword");

@@ -282,7 +282,7 @@ fn before(text: &[u8], name: &Name) -> Option<Range<usize>> {
     let line = line_before(text, name.span.start);
     let is_link = |link: &&[u8]| line.len() >= link.len() && line[line.len() - link.len()..].eq_ignore_ascii_case(link);
     let link = LINKS.into_iter().find(is_link)?;
-    let close = name.span.start - link.len() - 1;
+    let close = name.span.start.checked_sub(link.len() + 1)?;
     let quote = *text.get(close)?;
     if !matches!(quote, b'"' | b'\'') {
         return None;

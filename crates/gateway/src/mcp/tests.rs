@@ -455,7 +455,7 @@ async fn glob_characters_in_names_are_literal() {
     }
     let found = agent.call("search_code", json!({"query": "pages/[id].tsx", "explain": true})).await.ok();
     let of_names: Vec<&str> = found.text.lines().filter(|line| line.contains("names #")).collect();
-    assert!(found.text.contains("\n1. site pages/[id].tsx:1"), "{}", found.text);
+    assert!(found.text.contains("\n1. pages/[id].tsx:1"), "{}", found.text);
     assert!(of_names.len() == 1 && of_names[0].contains("definition "), "{}", found.text);
     let read = agent.call("read_code", json!({"path": "pages/[id].tsx"})).await.ok();
     assert!(read.text.contains("vec![0.5]"), "{}", read.text);

@@ -85,9 +85,10 @@ async fn absent_file_is_reported_with_near_files_and_symbols() {
     let error = searcher.read_target("src/sevrer.py", &code()).await.expect_err("absent");
     assert_eq!(error.similar_files, ["src/server.py"]);
     let error = searcher.read_target("run.json", &code()).await.expect_err("absent");
-    assert!(error.message.starts_with("no file has the path") && error.message.contains("no symbol is called"));
+    assert!(error.message.starts_with("no file has the path"), "{}", error.message);
     let error = searcher.read_target("Zebra.quagga", &code()).await.expect_err("absent");
-    assert!(error.message.starts_with("no symbol is called") && error.message.contains("no file has the path"));
+    assert!(error.message.starts_with("no symbol is called"), "{}", error.message);
+    assert!(error.message.contains("no file has the path"), "{}", error.message);
 }
 
 /// No parser finds names that macros define. All tools find a line that looks like the definition of such a

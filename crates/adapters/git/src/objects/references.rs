@@ -3,7 +3,7 @@
 //! A lookup opens the file of the reference, and otherwise reads `packed-refs` once. No directory of
 //! references is listed, so the cost does not depend on the number of references that have their own files.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 
 use git2::{ErrorClass, ErrorCode, Oid, Reference};
 
@@ -34,6 +34,7 @@ pub(super) fn head(directory: &GitDirectory) -> Result<Option<NamedObject>, git2
     match parse(&line).ok_or_else(|| unusable("HEAD", &"it names no branch and no commit"))? {
         Value::Object(id) => Ok(Some(NamedObject { id, name: "HEAD".to_owned() })),
         Value::Symbolic(name) => match find(directory, &name) {
+            Err(_) if directory.common().join(&name).is_dir() => Err(unusable(&name, &"it is a directory")),
             Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
             found => found.map(Some),
         },
@@ -67,11 +68,12 @@ fn read(directory: &GitDirectory, name: &str) -> Result<Value, git2::Error> {
     match read_line(&path) {
         Ok(line) => parse(&line).ok_or_else(|| unusable(name, &"it names no object")),
         Err(error) if is_absent(&error) => packed(directory, name)?.ok_or_else(|| missing(name)),
-        // An empty directory may remain after the deletion of a reference whose name was longer.
-        Err(error) => match packed(directory, name)? {
-            Some(value) if path.is_dir() => Ok(value),
-            _ => Err(unusable(name, &error)),
-        },
+        // The directory contains references with longer names, or it remained after their deletion.
+        Err(_) if path.is_dir() => packed(directory, name)?.ok_or_else(|| missing(name)),
+        Err(error) if error.kind() == ErrorKind::InvalidFilename => {
+            packed(directory, name)?.ok_or_else(|| missing(name))
+        }
+        Err(error) => Err(unusable(name, &error)),
     }
 }
 

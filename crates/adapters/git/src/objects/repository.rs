@@ -65,8 +65,10 @@ impl OpenRepository {
         self.config_fault.as_deref()
     }
 
+    /// Whether the repository has no working tree. The working trees of a bare repository share its
+    /// configuration, so `core.bare` says nothing about them.
     pub(crate) fn is_bare(&self) -> bool {
-        self.config.flag("core.bare") == Some(true)
+        self.directory.own() == self.directory.common() && self.config.flag("core.bare") == Some(true)
     }
 
     /// Whether the permission to execute a file counts as part of the file.

@@ -348,3 +348,25 @@ fn directories_without_files_are_not_entered() {
         assert!(began_at.elapsed() < Duration::from_secs(5), "{:?}", began_at.elapsed());
     }
 }
+
+/// A branch with a longer name makes the name of the tag a directory among the branches.
+#[test]
+fn tag_is_read_beside_a_branch_with_a_longer_name() {
+    let fixture = Fixture::repository();
+    fixture.write("a", "1");
+    fixture.commit_all();
+    fixture.git(&["tag", "v1"]);
+    fixture.git(&["branch", "v1/fixes"]);
+    fixture.git(&["branch", "v2/fixes"]);
+    let source = Source::Bare { path: format!("{}/.git", fixture.path()) };
+    let sources = GitSources::new(GitSettings::new(fixture.clones()));
+    let open = |branch: &str| {
+        let options = ReadOptions { branch: Some(branch.to_owned()), ..ReadOptions::default() };
+        sources.open(&source, &options).map(|tree| tree.entries().len())
+    };
+    assert_eq!(open("v1").expect("the tag"), 1);
+    assert_eq!(open("v1/fixes").expect("the branch"), 1);
+    for absent in ["v2", &"n".repeat(300)] {
+        assert_eq!(open(absent).expect_err("absent").kind, ErrorKind::NotFound, "{absent}");
+    }
+}

@@ -270,6 +270,19 @@ fn kind_and_name_of_a_source_are_recognised() {
     assert_eq!(opened.expect("a linked work tree").entries().len(), 1);
 }
 
+/// The working trees of a bare repository share its configuration, which says that the repository is bare.
+#[test]
+fn working_tree_of_a_bare_repository_has_a_root() {
+    let fixture = Fixture::repository();
+    fixture.write("a", "1");
+    fixture.commit_all();
+    fixture.git(&["clone", "--quiet", "--bare", ".git", "../bare.git"]);
+    fixture.git(&["-C", "../bare.git", "worktree", "add", "--quiet", "-b", "other", "../tree"]);
+    let tree = fixture.repo.with_file_name("tree");
+    assert_eq!(cairn_git::work_tree_root(&tree), Some(tree.clone()));
+    assert_eq!(cairn_git::work_tree_root(&fixture.repo.with_file_name("bare.git")), None);
+}
+
 /// An unusable ignore file or attribute file must not stop the listing, even if it is a link, a pipe or a
 /// directory.
 #[test]
