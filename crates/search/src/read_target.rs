@@ -53,9 +53,17 @@ impl Searcher {
         }
         match self.resolve_file(view, &scope, FileRequest::of_any_name(target, near_path)).await? {
             Some(file) => self.read_named(view, selected, file, request).await,
-            None => read,
+            None => read.map_err(|error| without_file(error, target)),
         }
     }
+}
+
+/// Adds that no file has the path either.
+fn without_file(mut error: QueryError, target: &str) -> QueryError {
+    if error.code == QueryErrorCode::NotFound {
+        error.message.push_str(&format!("; no file has the path `{target}`"));
+    }
+    error
 }
 
 /// Whether the code has the requested name, apart from case and style.
