@@ -16,7 +16,7 @@ pub struct Prior {
     pub percent: u32,
 }
 
-const DOCUMENT: Prior = Prior { name: "document", percent: 30 };
+const DOCUMENT: Prior = Prior { name: "document", percent: 50 };
 const PATTERN: Prior = Prior { name: "pattern", percent: 30 };
 const TEST: Prior = Prior { name: "test", percent: 30 };
 const ASIDE: Prior = Prior { name: "example_or_vendored", percent: 30 };
