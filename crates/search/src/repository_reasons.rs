@@ -28,11 +28,11 @@ impl Searcher {
             return None;
         }
         let shares = query.of_repositories.shares(&query.frequencies);
-        let unrelated = unrelated_repositories(hits, &shares);
-        let is_left_out = |id: RepositoryId| unrelated.contains(&id) && !is_named(query, selected, id);
-        let left_out: Vec<String> =
-            unrelated.iter().filter(|id| is_left_out(**id)).map(|id| name_of(selected, *id)).collect();
-        hits.retain(|hit| !is_left_out(hit.chunk.repository));
+        let is_named = |name: &str| names_repository(&query.parsed.text, name);
+        let unrelated = unrelated_repositories(hits, &shares).into_iter().map(|id| (id, name_of(selected, id)));
+        let left_out: BTreeMap<RepositoryId, String> = unrelated.filter(|(_, name)| !is_named(name)).collect();
+        hits.retain(|hit| !left_out.contains_key(&hit.chunk.repository));
+        let left_out: Vec<String> = left_out.into_values().collect();
         let (first, rest) = left_out.split_at(left_out.len().min(MAX_NAMED));
         let names = first.join(", ");
         let names = if rest.is_empty() { names } else { format!("{names} and {} more", rest.len()) };
@@ -71,7 +71,6 @@ pub(crate) fn reasons(
 
 /// The reason why the repository of `best`, its best hit, has results.
 fn reason(query: &PreparedQuery, name: &str, best: &RankedHit) -> String {
-    let words = query.of_repositories.of_repository(best.chunk.repository);
     if names_repository(&query.parsed.text, name) {
         return "the question names the repository".to_owned();
     }
@@ -84,14 +83,11 @@ fn reason(query: &PreparedQuery, name: &str, best: &RankedHit) -> String {
     if best.named.is_some() {
         return "it contains the definition or file that the question names".to_owned();
     }
+    let words = query.of_repositories.of_repository(best.chunk.repository);
     if words.is_empty() {
         return "its code is similar to the question".to_owned();
     }
     let shown: Vec<String> = words.iter().take(MAX_KEYWORDS).map(|word| format!("`{word}`")).collect();
     let num_all = query.of_repositories.num_keywords();
     format!("it contains {} of {num_all} words of the question: {}", words.len(), shown.join(", "))
-}
-
-fn is_named(query: &PreparedQuery, selected: &[KnownRepository], repository: RepositoryId) -> bool {
-    names_repository(&query.parsed.text, &name_of(selected, repository))
 }

@@ -230,8 +230,8 @@ impl Scratch {
     }
 }
 
-/// The pair of a word at a position. `before` and `starts` are the uses of the two previous words: `starts`
-/// of the word directly before, `before` of the word before that.
+/// The pair of a word at a position. `starts` are the uses of the word directly before, and `before` are the
+/// uses of the word before that.
 fn pair_of(word_use: WordUse, (before, starts): (&[WordUse], &[WordUse]), position: usize) -> Option<Pair> {
     match word_use {
         WordUse::Whole { wanted, nearness, reasons } => Some(Pair { nearness, wanted, name: 1 << position, reasons }),

@@ -11,6 +11,7 @@ use crate::rank::RankedHit;
 const MIN_SHARE_PERCENT: u64 = 65;
 /// A repository can be left out if its best score is below this percentage of the best score of all.
 const MIN_SCORE_PERCENT: u64 = 65;
+
 /// The repositories of the hits that have nothing to do with the question: the question names no code in
 /// them, they contain clearly fewer of its keywords than another repository, and their best hit is clearly
 /// worse than the best hit of all.
