@@ -20,8 +20,8 @@ pub(crate) fn from_io(operation: &'static str, key: &str, error: io::Error) -> S
     SourceError::new(kind, operation, key).because(error)
 }
 
-/// The message of libgit2 may contain names and settings of the repository, so it is quoted as untrusted
-/// text.
+/// An error about the files of a repository. Its message may contain names and settings of the repository,
+/// so it is quoted as untrusted text.
 pub(crate) fn from_git(operation: &'static str, key: &str, error: &git2::Error) -> SourceError {
     let kind = match (error.code(), error.class()) {
         (git2::ErrorCode::NotFound | git2::ErrorCode::UnbornBranch, _) => ErrorKind::NotFound,
@@ -31,7 +31,7 @@ pub(crate) fn from_git(operation: &'static str, key: &str, error: &git2::Error) 
         }
         _ => ErrorKind::Invalid,
     };
-    failure(kind, operation, key, format!("libgit2 reports {}", quoted(error.message())))
+    failure(kind, operation, key, format!("the repository cannot be read: {}", quoted(error.message())))
 }
 
 /// Makes a name from a repository printable: redacted, escaped and limited in length, without quotation marks

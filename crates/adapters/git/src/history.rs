@@ -32,13 +32,15 @@ use trees::Trees;
 
 impl History {
     /// The history of a commit. If possible, it uses the saved history of an earlier commit, to walk fewer
-    /// commits. `None` if the history cannot be read or exceeds the limits; the log contains the reason.
+    /// commits. If the history exceeds the limits, it contains no paths. It must be saved nevertheless, so
+    /// that its commits are not counted again. `None` if the history cannot be read. The log contains the
+    /// reason in both cases.
     pub(crate) fn of(path: &Path, commit: BlobId, saved: Option<History>, limits: &Limits) -> Option<History> {
         match walk(path, commit, saved, limits) {
             Ok(history) if history.num_commits > limits.max_commits => {
                 let (num_commits, max_commits) = (history.num_commits, limits.max_commits);
                 tracing::warn!(path = %path.display(), num_commits, max_commits, "the history is too long to walk");
-                None
+                Some(history)
             }
             Ok(history) => Some(history),
             Err(error) => {
@@ -55,6 +57,8 @@ fn walk(path: &Path, commit: BlobId, saved: Option<History>, limits: &Limits) ->
     let commits = Commits::of(&repository)?;
     let boundary = commits.boundary();
     let saved = saved.filter(|saved| saved.boundary == boundary && commits.find(id_of(saved.commit)).is_ok());
+    // A history that was too long for earlier limits is walked if it may fit now.
+    let saved = saved.filter(|saved| !saved.paths.is_empty() || saved.num_commits > limits.max_commits);
     if let Some(saved) = saved.as_ref().filter(|saved| saved.commit == commit) {
         return Ok(saved.clone());
     }
@@ -62,7 +66,10 @@ fn walk(path: &Path, commit: BlobId, saved: Option<History>, limits: &Limits) ->
     let num_commits = match &saved {
         Some(saved) => {
             let (begun, ended) = commits.count_difference(head, id_of(saved.commit), limits.max_commits)?;
-            (saved.num_commits + begun).saturating_sub(ended)
+            let num_commits = (saved.num_commits + begun).saturating_sub(ended);
+            // Without paths, counting ended at the maximum, so the saved number may be too small.
+            let is_exact = !saved.paths.is_empty() || num_commits > limits.max_commits;
+            if is_exact { num_commits } else { commits.count(head, limits.max_commits)? }
         }
         None => commits.count(head, limits.max_commits)?,
     };

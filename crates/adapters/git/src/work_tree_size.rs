@@ -1,5 +1,6 @@
 //! Counts the files that an index run of a tree on disk would list. Their contents are not read.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,10 +25,18 @@ pub struct TreeSize {
 /// The root of the working tree that contains this directory. `None` if the directory is not in a working
 /// tree.
 pub fn work_tree_root(directory: &Path) -> Option<PathBuf> {
-    let root = directory.ancestors().find(|directory| has_git(directory))?;
+    // As in git, an empty `.git` in a directory does not separate this directory from the tree around it.
+    let around = directory.ancestors().find(|directory| is_repository(directory));
+    let root = around.or_else(|| has_git(directory).then_some(directory))?;
     // An index run lists the tree even if its repository cannot be opened.
     let is_tree = OpenRepository::open(root).map_or(true, |repository| !repository.is_bare());
     is_tree.then(|| root.to_owned())
+}
+
+/// Whether the directory contains a file `.git` or a directory `.git` with a `HEAD`.
+fn is_repository(directory: &Path) -> bool {
+    let git = directory.join(".git");
+    git.is_file() || fs::symlink_metadata(git.join("HEAD")).is_ok()
 }
 
 /// Counts the files of a working tree or a plain directory. Counting ends when a maximum is exceeded, so its
@@ -54,8 +63,6 @@ pub fn tree_size(source: &Source, limits: &Limits, max_files: u64, max_bytes: u6
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     fn size(source: &Source, max_files: u64, max_bytes: u64) -> (u64, u64, bool) {
@@ -72,6 +79,19 @@ mod tests {
         fs::create_dir_all(root.join("src/deep")).expect("created");
         assert_eq!(work_tree_root(&root.join("src/deep")), Some(root.clone()));
         assert_eq!(work_tree_root(&root), Some(root));
+    }
+
+    #[test]
+    fn empty_git_directory_does_not_end_the_tree_around_it() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = directory.path().canonicalize().expect("a path");
+        fs::create_dir_all(root.join("mounted/.git")).expect("created");
+        fs::create_dir_all(root.join("mounted/src")).expect("created");
+        assert_eq!(work_tree_root(&root.join("mounted/src")), None, "no repository is there");
+        assert_eq!(work_tree_root(&root.join("mounted")), Some(root.join("mounted")));
+        git2::Repository::init(&root).expect("a repository");
+        assert_eq!(work_tree_root(&root.join("mounted/src")), Some(root.clone()));
+        assert_eq!(work_tree_root(&root.join("mounted")), Some(root));
     }
 
     #[test]

@@ -41,8 +41,8 @@ const EXCLUDE_FILE: &[u8] = b".git/info/exclude";
 /// The names of settings files that may be in any directory.
 const SETTINGS_NAMES: &[&str] = &[IGNORE_FILE, ".gitattributes", ".cairnignore"];
 
-const UNREADABLE_INDEX: &str = "the index of the working tree is damaged or cannot be read, so tracked files that \
-    `.gitignore` hides are missing; remove `.git/index` and run `git reset`";
+const UNREADABLE_INDEX: &str = "the index of the working tree cannot be read, so tracked files that `.gitignore` \
+    hides are missing; if `git status` reports that it is damaged, remove `.git/index` and run `git reset`";
 const UNUSABLE_REPOSITORY: &str = "the repository of the working tree cannot be opened, so its commit, its branch \
     and tracked files that `.gitignore` hides are missing; run `git status`";
 const UNUSABLE_HEAD: &str = "the commit of the working tree cannot be read, so the times at which its files were \
@@ -107,7 +107,9 @@ impl GitState {
         state.faults.extend(repository.config_fault().map(|why| (CONFIG_FILE, unusable_config(why))));
         match repository.index(limits.max_entries) {
             Ok(index) => (state.has_index, state.tracked) = (true, index.iter().collect()),
-            Err(_) => state.faults.push((INDEX_FILE, UNREADABLE_INDEX.to_owned())),
+            Err(error) => {
+                state.faults.push((INDEX_FILE, format!("{UNREADABLE_INDEX}: {}", quoted(error.message()))));
+            }
         }
         if let Err(error) = state.read_head(&repository) {
             state.faults.push((HEAD_FILE, format!("{UNUSABLE_HEAD}: {}", quoted(error.message()))));

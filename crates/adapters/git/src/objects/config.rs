@@ -57,8 +57,9 @@ impl Config {
         }
         let extensions = self.values.iter().filter_map(|(key, value)| Some((key.strip_prefix("extensions.")?, value)));
         for (name, value) in extensions {
-            let is_sha1 = name == "objectformat" && value.eq_ignore_ascii_case("sha1");
-            if !is_sha1 && !HARMLESS_EXTENSIONS.contains(&name) {
+            let value = value.to_ascii_lowercase();
+            let is_default = [("objectformat", "sha1"), ("refstorage", "files")].contains(&(name, value.as_str()));
+            if !is_default && !HARMLESS_EXTENSIONS.contains(&name) {
                 return refused(format!("the extension {name} of the repository is not supported"));
             }
         }
@@ -153,7 +154,7 @@ fn parse_value<'t>(text: &'t str, mut next_line: impl FnMut() -> Option<&'t str>
             '"' => is_quoted = !is_quoted,
             '#' | ';' if !is_quoted => break,
             '\\' => match characters.next() {
-                None => characters = next_line()?.chars(),
+                None => characters = next_line().unwrap_or_default().chars(),
                 Some('n') => value.push('\n'),
                 Some('t') => value.push('\t'),
                 Some('b') => value.push('\u{8}'),
@@ -196,6 +197,8 @@ mod tests {
         check("[remote \"Origin\"]\nurl = x\n", "remote.origin.url", None);
         check("[core]\nx = \" a # b \" c\\\n d\\t\\\"\\\\\n", "core.x", Some(" a # b  c d\t\"\\"));
         check("[include]\npath = x\n[branch \"a]\\\"b\"]\nmerge = y\n[core]\nx = 1\n", "core.x", Some("1"));
+        check("[core]\nbare = true\nx = a\\", "core.bare", Some("true"));
+        check("[core]\nbare = true\nx = a\\", "core.x", Some("a"));
         check("", "core.bare", None);
     }
 
@@ -224,6 +227,7 @@ mod tests {
         check("", true);
         check("[core]\nrepositoryformatversion = 0\n[extensions]\nnew = 1\n", true);
         check("[core]\nrepositoryformatversion = 1\n[extensions]\npartialClone = origin\nobjectFormat = sha1\n", true);
+        check("[core]\nrepositoryformatversion = 1\n[extensions]\nrefStorage = files\n", true);
         check("[core]\nrepositoryformatversion = 1\n[extensions]\nobjectFormat = sha256\n", false);
         check("[core]\nrepositoryformatversion = 1\n[extensions]\nrefStorage = reftable\n", false);
         check("[core]\nrepositoryformatversion = 2\n", false);

@@ -35,14 +35,15 @@ impl GitDirectory {
             }
             _ => path.join(linked_directory(&inner)?),
         };
+        if fs::symlink_metadata(own.join("HEAD")).is_err() {
+            return Err(not_found());
+        }
         let common = match read_line(&own.join("commondir")) {
             Ok(line) => own.join(line),
             Err(error) if is_absent(&error) => own.clone(),
             Err(error) => return Err(unusable("commondir", &error)),
         };
-        let has_all = fs::symlink_metadata(own.join("HEAD")).is_ok()
-            && ["objects", "refs"].iter().all(|name| common.join(name).is_dir());
-        if has_all { Ok(Self { own, common }) } else { Err(not_found()) }
+        if ["objects", "refs"].iter().all(|name| common.join(name).is_dir()) { Ok(Self { own, common }) } else { Err(not_found()) }
     }
 
     pub(crate) fn own(&self) -> &Path {

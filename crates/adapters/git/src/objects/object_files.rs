@@ -5,7 +5,7 @@
 //! the directories are checked first. If one of them contains such a file, its packs are opened one by one,
 //! without this file. libgit2 does not get the lists of alternates, the commit graph or the references.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::fs;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
@@ -29,11 +29,13 @@ const PACKED_PRIORITY: i32 = 2;
 
 /// The directories that contain the objects of a repository: its own directory, and its alternates.
 pub(super) fn object_directories(common: &Path) -> Vec<PathBuf> {
-    let mut directories = vec![common.join("objects")];
+    let own = common.join("objects");
+    // Different texts may name the same directory, so directories are compared by their real paths.
+    let mut directories = vec![own.canonicalize().unwrap_or(own)];
     let mut num_visited = 0;
     while num_visited < directories.len() {
         for found in alternates(&directories[num_visited]) {
-            if directories.len() < MAX_DIRECTORIES && !directories.contains(&found) && found.is_dir() {
+            if directories.len() < MAX_DIRECTORIES && !directories.contains(&found) {
                 directories.push(found);
             }
         }
@@ -44,11 +46,14 @@ pub(super) fn object_directories(common: &Path) -> Vec<PathBuf> {
 
 /// The directories of objects that the file `info/alternates` of this directory lists.
 fn alternates(objects: &Path) -> Vec<PathBuf> {
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     let file = open_regular(&objects.join("info/alternates"));
-    let read = file.and_then(|file| file.take(MAX_LIST_BYTES).read_to_string(&mut text));
-    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    if read.is_ok() { lines.map(|line| objects.join(line)).collect() } else { Vec::new() }
+    if file.and_then(|file| file.take(MAX_LIST_BYTES).read_to_end(&mut bytes)).is_err() {
+        return Vec::new();
+    }
+    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && !line.starts_with(b"#"));
+    let found = lines.filter_map(|line| objects.join(OsStr::from_bytes(line)).canonicalize().ok());
+    found.filter(|found| found.is_dir()).collect()
 }
 
 /// Opens the objects in these directories.

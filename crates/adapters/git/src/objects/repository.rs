@@ -21,6 +21,8 @@ const MAX_TAGS: usize = 10;
 
 /// Maximum size of the index for each path that a tree may have.
 const MAX_INDEX_BYTES_PER_PATH: u64 = 512;
+/// An index of this many paths is read even if a tree may have fewer.
+const MIN_INDEX_PATHS: usize = 1_000_000;
 
 /// An open repository.
 ///
@@ -93,7 +95,8 @@ impl OpenRepository {
     /// Reads the index. It is empty if its file does not exist.
     pub(crate) fn index(&self, max_entries: usize) -> Result<Index, git2::Error> {
         let path = self.index_path();
-        let max_bytes = (max_entries as u64).saturating_mul(MAX_INDEX_BYTES_PER_PATH);
+        // The index of a sparse working tree also contains the paths that are not on disk.
+        let max_bytes = (max_entries.max(MIN_INDEX_PATHS) as u64).saturating_mul(MAX_INDEX_BYTES_PER_PATH);
         match fs::metadata(&path) {
             Ok(found) if !found.is_file() => Err(unusable("index", &"is not a regular file")),
             Ok(found) if found.len() > max_bytes => {

@@ -198,6 +198,12 @@ fn too_long_history_is_not_walked() {
     fixture.write("a", "six");
     commit(&fixture, 6);
     // The result is the same with and without the cache.
-    assert_eq!(dates(read(&settings, five.cache()).as_ref())["a"], None);
+    let six = read(&settings, five.cache());
+    assert_eq!(dates(six.as_ref())["a"], None);
     assert_eq!(dates(read(&settings, &SourceCache::default()).as_ref())["a"], None);
+    // The number of commits is saved, so that they are not counted again.
+    assert!(!six.cache().history.is_empty());
+    assert_eq!(dates(read(&settings, six.cache()).as_ref())["a"], None);
+    settings.limits.max_commits = 6;
+    assert!(dates(read(&settings, six.cache()).as_ref())["a"].is_some());
 }
