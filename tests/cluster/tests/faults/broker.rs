@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{Queue, STANDARD, Servers, is_long};
+use cairn_cluster::{Queue, STANDARD, Servers};
 use cairn_domain::{Lane, StageName};
 use cairn_ports::{Broker, Ledger, LedgerRead, Outbox};
 use cairn_servers::{RabbitMq, Vhost};
@@ -42,8 +42,9 @@ const ATTACHED_WITHIN: Duration = Duration::from_secs(30);
 /// Case 7: the broker's memory alarm blocks publishers for a minute under load. Consumers continue to
 /// acknowledge jobs, workers report that they are blocked, and no delivery counts as lost.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes; `make faults` runs it"]
 async fn cluster_recovers_from_a_memory_alarm() -> Result<()> {
-    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let Some(servers) = Servers::given() else { return Ok(()) };
     let directory = tempdir()?;
     let broker = RabbitMq::start(directory.path()).await?;
     let servers = Servers { rabbitmq: broker.url(), management: broker.management_url(), ..servers };
@@ -106,9 +107,10 @@ async fn is_blocked(bench: &Bench) -> Result<()> {
 /// Case 9: queues are deleted while they contain jobs and have consumers. `cairn topology apply` creates them
 /// again, and the reconciler dispatches the deleted jobs again.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes; `make faults` runs it"]
 async fn cluster_recovers_after_queues_are_deleted() -> Result<()> {
     const PARSER: &str = "parser-1";
-    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let Some(servers) = Servers::given() else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
     bench.environment.cluster.stop("parser").await?;
@@ -137,8 +139,9 @@ async fn cluster_recovers_after_queues_are_deleted() -> Result<()> {
 /// Case 10: work queues are unbound for half a minute. Published messages are returned, counted in a metric
 /// for an alert, and published again.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes; `make faults` runs it"]
 async fn cluster_recovers_after_queues_are_unbound() -> Result<()> {
-    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let Some(servers) = Servers::given() else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
     let before = sum(&bench, RETURNED).await?;
@@ -177,8 +180,9 @@ async fn unbind(vhost: &Vhost, queue: &Queue) -> Result<usize> {
 /// Case 12: the exchange for dead letters is missing when a service starts. The service waits, is not ready,
 /// and reports the missing exchange. The service takes no job, so no job can be lost.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes; `make faults` runs it"]
 async fn cluster_survives_a_missing_dead_letter_exchange() -> Result<()> {
-    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let Some(servers) = Servers::given() else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 3).await?;
     bench.begin().await?;
     bench.environment.cluster.stop("parser").await?;
@@ -239,8 +243,9 @@ async fn names_what_is_missing(bench: &Bench, exchange: &str) -> Result<()> {
 /// Case 13: every job arrives two to four times, in any order, because the outbox sends jobs again and the
 /// test publishes copies. Every copy of a job is acknowledged, but the work is done only once.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes; `make faults` runs it"]
 async fn duplicate_jobs_change_nothing() -> Result<()> {
-    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let Some(servers) = Servers::given() else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
     let broker = bench.environment.inside.cluster.broker()?;
@@ -288,8 +293,9 @@ async fn copies(bench: &Bench, doubled: &mut BTreeSet<String>, rng: &mut StdRng)
 /// Case 4: the broker is down for ten minutes. Workers stay alive but take no jobs, and no service needs a
 /// restart.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes; `make faults` runs it"]
 async fn cluster_recovers_from_a_long_broker_outage() -> Result<()> {
-    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let Some(servers) = Servers::given() else { return Ok(()) };
     let directory = tempdir()?;
     let mut broker = RabbitMq::start(directory.path()).await?;
     let servers = Servers { rabbitmq: broker.url(), management: broker.management_url(), ..servers };

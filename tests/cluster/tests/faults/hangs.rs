@@ -6,7 +6,7 @@ use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{Queue, Servers, is_long};
+use cairn_cluster::{Queue, Servers};
 use cairn_domain::{RepositoryId, StageName};
 use cairn_ports::LedgerRead;
 use cairn_servers::{FaultProxy, RabbitMq, Rules};
@@ -29,8 +29,9 @@ const HANDLER_SLEEPS: Duration = Duration::from_secs(120);
 
 /// Case 5: the broker accepts messages, but its confirms are lost. After that, the connections are reset.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes; `make faults` runs it"]
 async fn cluster_recovers_from_lost_confirms() -> Result<()> {
-    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let Some(servers) = Servers::given() else { return Ok(()) };
     let proxy = FaultProxy::start(&servers.rabbitmq).await?;
     let servers = Servers { rabbitmq: proxy.url(&servers.rabbitmq)?, ..servers };
     let mut bench = Bench::prepare(servers, &without_reconciler(), 5).await?;
@@ -79,8 +80,9 @@ async fn num_answers_too_many(bench: &Bench) -> Result<u64> {
 /// an error. Both sides close the connections. Another cloner receives the job, and takes the lease with the
 /// next epoch. The first cloner continues later and changes nothing.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes; `make faults` runs it"]
 async fn cluster_recovers_from_hanging_connections() -> Result<()> {
-    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let Some(servers) = Servers::given() else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 3).await?;
     bench.begin().await?;
     bench.environment.cluster.stop("cloner").await?;
@@ -162,8 +164,9 @@ async fn has_nothing_in_hand(bench: &Bench, replica: &str) -> Result<()> {
 /// of the worker, and the worker opens a new one. Another worker receives the job, and later writes of the
 /// slow handler change nothing.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes; `make faults` runs it"]
 async fn cluster_survives_a_slow_handler() -> Result<()> {
-    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let Some(servers) = Servers::given() else { return Ok(()) };
     let directory = tempdir()?;
     let broker = RabbitMq::start_with(directory.path(), "consumer_timeout = 60000").await?;
     let servers = Servers { rabbitmq: broker.url(), management: broker.management_url(), ..servers };

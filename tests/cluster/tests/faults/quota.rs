@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{Servers, is_long};
+use cairn_cluster::Servers;
 use cairn_domain::{Lane, RunState, Source, Tenant};
 use cairn_fake_provider::{Call, FakeServer, Fault, Provider, Report, Settings, Shape};
 use cairn_gateway::auth::KeyRequest;
@@ -41,8 +41,9 @@ const BETWEEN_QUESTIONS: Duration = Duration::from_secs(1);
 /// The services use at least 90 % of the token quota and exceed neither quota, although the owner of the key
 /// is killed twice.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes; `make faults` runs it"]
 async fn quota_is_used_up_and_never_exceeded() -> Result<()> {
-    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let Some(servers) = Servers::given() else { return Ok(()) };
     let settings = Settings { requests: Some(REQUESTS), tokens: Some(TOKENS), ..strict() };
     let provider = FakeServer::start("127.0.0.1:0".parse()?, Provider::new(settings)).await?;
     let quota = toml! {
@@ -96,8 +97,9 @@ async fn quota_is_used_up_and_never_exceeded() -> Result<()> {
 
 /// During a five-minute outage of the provider, no part fails, and only few calls are sent.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes; `make faults` runs it"]
 async fn outage_costs_no_part_and_few_calls() -> Result<()> {
-    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let Some(servers) = Servers::given() else { return Ok(()) };
     let settings = Settings { requests: Some(240), ..strict() };
     let provider = FakeServer::start("127.0.0.1:0".parse()?, Provider::new(settings)).await?;
     let quota = toml! {

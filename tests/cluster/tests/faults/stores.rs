@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{Raw, Servers, Traces, is_long};
+use cairn_cluster::{Raw, Servers, Traces};
 use cairn_domain::{PartEnd, RunState, StageName};
 use cairn_ports::{LedgerRead, Outbox, Put, RunRecord};
 use cairn_servers::{Direction, FaultProxy, HttpProxy, HttpRequest, Refusal, Rules, Treatment};
@@ -22,10 +22,11 @@ const BETWEEN_RACES: Duration = Duration::from_millis(200);
 /// Case 16: for half a minute, Qdrant writes points but does not answer. The writers try again, and write the
 /// same points.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes; `make faults` runs it"]
 async fn cluster_survives_a_hanging_vector_store() -> Result<()> {
     const HANG: Duration = Duration::from_secs(30);
     const EMBEDDER: &str = "embedder-1";
-    let Some(given) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let Some(given) = Servers::given() else { return Ok(()) };
     let proxy = FaultProxy::start(&given.qdrant).await?;
     let servers = Servers { qdrant: proxy.url(&given.qdrant)?, ..given.clone() };
     let mut settings = hasty();
@@ -61,8 +62,9 @@ async fn cluster_survives_a_hanging_vector_store() -> Result<()> {
 /// Case 17: S3 returns an error for a fifth of all requests, but carries out half of these. Every artifact
 /// has several concurrent writers.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes; `make faults` runs it"]
 async fn cluster_survives_refused_and_racing_artifact_writes() -> Result<()> {
-    let Some(given) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let Some(given) = Servers::given() else { return Ok(()) };
     let proxy = HttpProxy::start(&given.s3).await?;
     let servers = Servers { s3: proxy.url(&given.s3)?, ..given };
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
@@ -130,8 +132,9 @@ fn one_winner_each(proxy: &HttpProxy) -> Result<()> {
 /// will write facts. The truncated pack fails its run, and the next sync writes the pack again. The truncated
 /// facts are written again at once. No truncated artifact is used.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes; `make faults` runs it"]
 async fn cluster_recovers_from_truncated_artifacts() -> Result<()> {
-    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let Some(servers) = Servers::given() else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
     bench.environment.cluster.stop("parser").await?;

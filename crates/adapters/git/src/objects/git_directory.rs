@@ -43,7 +43,11 @@ impl GitDirectory {
             Err(error) if is_absent(&error) => own.clone(),
             Err(error) => return Err(unusable("commondir", &error)),
         };
-        if ["objects", "refs"].iter().all(|name| common.join(name).is_dir()) { Ok(Self { own, common }) } else { Err(not_found()) }
+        if ["objects", "refs"].iter().all(|name| common.join(name).is_dir()) {
+            Ok(Self { own, common })
+        } else {
+            Err(not_found())
+        }
     }
 
     pub(crate) fn own(&self) -> &Path {
