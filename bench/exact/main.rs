@@ -2,7 +2,7 @@
 //!
 //! `make WORK FOLDER…` writes only source packs and the text index, without the other stages, so that large
 //! corpora are possible. The subfolders of each FOLDER are distributed over twenty repositories. `ask WORK`
-//! answers questions over them. Secrets are not redacted.
+//! answers questions about these repositories. Secrets are not redacted.
 //!
 //! `export HOME FOLDER` writes the redacted text of every indexed file to `FOLDER/REPOSITORY/PATH` and prints
 //! the sizes. `ask HOME` reads questions as JSON from standard input, one on each line, and prints the
@@ -47,7 +47,7 @@ struct ExactQuestion {
     whole_word: bool,
     #[serde(default)]
     multiline: bool,
-    /// Number of large pages of hits that are returned after the first page was measured.
+    /// Number of further large pages of hits that are returned. Only the first page is measured.
     #[serde(default)]
     pages: usize,
 }

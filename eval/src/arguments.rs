@@ -21,8 +21,9 @@ pub(crate) struct Arguments {
     /// Also measure the ranking without each of its parts, with only terms (BM25), and with only vectors.
     #[arg(long)]
     pub(crate) ablations: bool,
-    /// Also ask another build of `cairn`, with only terms (BM25), and with only vectors, and print the share
-    /// of the gap between the order of that build and the best order that is closed.
+    /// Also ask another build of `cairn`, and measure the ranking with only terms (BM25) and with only
+    /// vectors. Print how much of the gap between the order of that build and the best order the shipped
+    /// ranking closes.
     #[arg(long, value_name = "FILE")]
     pub(crate) compare: Option<PathBuf>,
     /// Only fetch the sources of both halves and check that they contain the answers.
@@ -31,8 +32,8 @@ pub(crate) struct Arguments {
     /// Print the first result of each question, and the rank of its first correct result.
     #[arg(long)]
     pub(crate) questions: bool,
-    /// Instead of asking the questions, ask for misspelled names: this number of each kind in each
-    /// repository.
+    /// Instead of asking the questions, ask for misspelled names. COUNT is the number of names of each kind
+    /// in each repository.
     #[arg(long, value_name = "COUNT")]
     pub(crate) names: Option<usize>,
     /// With `--names`, the way in which the names are requested.
@@ -41,7 +42,7 @@ pub(crate) struct Arguments {
     /// With `--names`, also ask for this number of absent names.
     #[arg(long, value_name = "COUNT", default_value_t = 1_000)]
     pub(crate) absent: usize,
-    /// With `--names`, the seed that generates the wrong names.
+    /// With `--names`, the seed of the random misspellings.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
     /// With `--names`, index these folders, and use their names instead of the names in the repositories of
@@ -60,7 +61,7 @@ pub(crate) struct Arguments {
     /// Folder for sources and index. Default: `cairn/eval` in the user's cache folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
-    /// The program `cairn`, which indexes the sources. Default: beside this program.
+    /// The program `cairn`, which indexes the sources. Default: in the folder of this program.
     #[arg(long, value_name = "FILE")]
     pub(crate) program: Option<PathBuf>,
 }
@@ -80,7 +81,7 @@ impl Arguments {
         if let Some(program) = &self.program {
             return Ok(program.clone());
         }
-        let own = std::env::current_exe().context("finding this program's own path")?;
+        let own = std::env::current_exe().context("cannot find the path of this program")?;
         let program = own.with_file_name("cairn");
         anyhow::ensure!(program.is_file(), "{} does not exist; set --program", program.display());
         Ok(program)

@@ -26,7 +26,7 @@ use crate::choices::Way;
 use crate::grade::Shown;
 use crate::names::last_part;
 
-/// Number of first results for which the grade of the best order is computed.
+/// Maximum number of results, from the first, of which the best order is graded.
 pub(crate) const CANDIDATES: usize = 100;
 
 /// Number of nearest names that are compared with the correct name.
@@ -58,14 +58,14 @@ pub(crate) enum Answered {
 pub(crate) struct Ranked {
     /// The places of each result.
     pub(crate) results: Vec<Vec<Shown>>,
-    /// The score of the relevance, if a score was computed.
+    /// The relevance score, if it was computed.
     pub(crate) score: Option<i64>,
     pub(crate) took: Duration,
 }
 
 impl Index {
     pub(crate) async fn open(home: &Path) -> anyhow::Result<Self> {
-        let store = Arc::new(LocalStore::open(home).context("opening the index")?);
+        let store = Arc::new(LocalStore::open(home).context("cannot open the index")?);
         let runs = Arc::new(Metastore::new(store.clone()));
         let blobs = Arc::new(LocalBlobs::open(&home.join("artifacts"))?);
         let symbols = Arc::new(NameIndex::new(blobs.clone()));
@@ -120,7 +120,8 @@ impl Index {
         Ok(symbols)
     }
 
-    /// The names that are returned for a request for a name, best first, each with the reason.
+    /// The names that are returned for the requested name, best first, each with the reason why it was
+    /// returned.
     pub(crate) async fn names_for(
         &self,
         asked: &str,
@@ -196,7 +197,7 @@ impl Index {
         location.cloned().with_context(|| format!("{} is not indexed", source.display()))
     }
 
-    /// Asks one question in this process, see `AnswerSource`.
+    /// Asks one question in this process (see `AnswerSource`).
     pub(crate) async fn ask(&self, text: &str, within: Option<&str>, about: &str) -> anyhow::Result<Ranked> {
         let request = SearchRequest { limit: Some(CANDIDATES), ..search_of(text, within) };
         let started = Instant::now();

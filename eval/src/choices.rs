@@ -11,7 +11,7 @@ pub(crate) enum Half {
 /// Nonsense questions about the tuning repositories.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum NonsenseSet {
-    /// The weights of the relevance were fitted to these questions.
+    /// The weights of the relevance score were fitted to these questions.
     Fitting,
     /// These questions have the same authors as the questions for fitting, but were not used for fitting.
     Aside,

@@ -1,6 +1,6 @@
 //! Asks another build of `cairn` the same questions, over its command line.
 //!
-//! The other build may be older. So only options and fields that all versions have are used.
+//! The other build may be older, so only options and fields that all versions have are used.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::index::{command, home, index, short};
 
 /// The maximum number of tokens of an answer. It is large enough for all results.
 const MAX_TOKENS: &str = "10000000";
-/// The exit codes of an answer: results, a wrong question, and no results.
+/// The exit codes of an answer: results, an invalid question, and no results.
 const ANSWERED: [i32; 3] = [0, 2, 3];
 
 /// Another build of `cairn`, and its own index of the sources.
@@ -95,7 +95,7 @@ impl ComparedProgram {
         name.cloned().with_context(|| format!("the compared program has not indexed {}", source.display()))
     }
 
-    /// Asks one question over the command line, see `AnswerSource`. A question that the program refuses has
+    /// Asks one question over the command line (see `AnswerSource`). A question that the program refuses has
     /// no results.
     pub(crate) fn ask(&self, text: &str, within: Option<&str>, about: &str) -> anyhow::Result<Ranked> {
         let limit = CANDIDATES.to_string();
@@ -114,7 +114,7 @@ impl ComparedProgram {
         Ok(Ranked { results, score: None, took })
     }
 
-    /// A call of the program in a folder that belongs to no repository.
+    /// A command that runs the program in a folder that belongs to no repository.
     fn command(&self) -> Command {
         let mut command = command(&self.program, &self.home);
         command.arg("--json").current_dir(&self.home);

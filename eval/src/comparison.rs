@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use crate::graded::Measured;
 use crate::groups::{Group, GroupPart};
 
-/// Maximum number of kinds or languages beside each other in a table.
+/// Maximum number of columns of a table: one column for each kind or language.
 const COLUMNS: usize = 8;
-/// A lower NDCG@10 of a kind or of a language is reported if the difference is larger than this.
+/// A kind or a language is reported if its NDCG@10 is lower than with the compared program by more than this.
 const TOLERATED: f64 = 0.01;
 
-/// The part of the gap between the order of the compared program and the best order of its results that the
-/// shipped ranking closes.
+/// The NDCG@10 values from which the closed share of the gap is computed. The gap lies between the order of
+/// the compared program and the best order of its results, and the shipped ranking closes a share of it.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
     compared: f64,
@@ -27,7 +27,7 @@ impl Gap {
         Self { compared: of_compared.ndcg, shipped, best_order: of_compared.best_order }
     }
 
-    /// `None` if the compared program has the best order.
+    /// `None` if the order of the compared program is already the best order.
     fn share(self) -> Option<f64> {
         let gap = self.best_order - self.compared;
         (gap > 0.0).then(|| (self.shipped - self.compared) / gap)
@@ -61,7 +61,7 @@ fn pair(measured: &[Measured]) -> Option<(&Measured, &Measured)> {
     Some((measured.first()?, measured.iter().find(|measured| measured.is_compared)?))
 }
 
-/// Prints the NDCG@10 of all settings: of each group, and of its kinds and languages.
+/// Prints the NDCG@10 of all settings, for each group and for its kinds and languages.
 pub(crate) fn print(measured: &[Measured]) {
     let Some(first) = measured.first() else { return };
     let groups = Group::all(first);
@@ -104,7 +104,7 @@ fn print_gaps(shipped: &Measured, compared: &Measured) {
 }
 
 fn print_losses(losses: &[Loss]) {
-    println!("\nkinds and languages that lose more than {TOLERATED}: {}", losses.len());
+    println!("\nkinds and languages whose NDCG@10 is lower by more than {TOLERATED}: {}", losses.len());
     for Loss { group, part, compared, shipped } in losses {
         println!("  {:<34}{shipped:.4} instead of {compared:.4}", format!("{group}, {part}"));
     }
@@ -137,7 +137,8 @@ mod tests {
     use crate::graded::{GradedQuestion, Reach};
     use crate::questions::QuestionKind;
 
-    /// The answers to two questions about a whole checkout: one at a time, and all at once.
+    /// The answers to two questions about a whole checkout: when one repository is searched at a time, and
+    /// when all are searched together.
     fn measured(is_compared: bool, ndcg: [[f64; 2]; 2], best_order: f64) -> Measured {
         let question = |kind, reach, ndcg| GradedQuestion {
             id: "one".to_owned(),

@@ -1,5 +1,5 @@
 //! Prints how many nonsense questions and how many real questions are refused, for each threshold of the
-//! relevance.
+//! relevance score.
 
 use std::collections::BTreeMap;
 
@@ -28,8 +28,8 @@ pub(crate) fn print(asked: &[GradedQuestion]) {
     }
 }
 
-/// Whether the question is refused at this threshold. A question without a score is refused at every
-/// threshold if it has no results.
+/// Whether the question is refused at this threshold. If the question has no score, it counts as refused at
+/// every threshold if it has no results.
 fn is_refused(asked: &GradedQuestion, threshold: i64) -> bool {
     asked.score.map_or(asked.num_results == 0, |score| score < threshold)
 }

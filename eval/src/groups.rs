@@ -27,7 +27,8 @@ impl Group {
         GROUPS.iter().filter(|group| group.questions(measured).next().is_some()).collect()
     }
 
-    /// The mean of the questions in a part of the group. Nonsense has no answers, so it is omitted.
+    /// The mean of the questions in a part of the group. Nonsense questions have no answers, so they are
+    /// omitted.
     pub(crate) fn mean(&self, measured: &Measured, part: &GroupPart) -> Mean {
         Mean::of(measured.asked.iter().filter(|asked| self.has(asked) && part.has(asked)))
     }

@@ -9,14 +9,14 @@ use cairn_domain::Digester;
 /// Number of hexadecimal digits in the names of folders.
 const DIGITS: usize = 12;
 
-/// The index directory for these sources. Other sources have another directory, so that an index contains
-/// exactly the sources of one run.
+/// The index directory for these sources. Different sources use a different directory, so that an index
+/// contains exactly the sources of one run.
 pub(crate) fn home(folder: &Path, sources: &[PathBuf]) -> PathBuf {
     let add = |digester: Digester, source: &PathBuf| digester.text(&source.to_string_lossy());
     folder.join(short(&Digester::new("sources of an index").list(sources, add)))
 }
 
-/// The beginning of a digest, as the name of a folder.
+/// The first digits of a digest, which are used as the name of a folder.
 pub(crate) fn short(digester: &Digester) -> String {
     digester.digest().to_string().chars().take(DIGITS).collect()
 }
@@ -30,7 +30,7 @@ pub(crate) fn index(program: &Path, home: &Path, source: &Path) -> anyhow::Resul
     Ok(())
 }
 
-/// A call of the program that uses only the index directory.
+/// A command that runs the program with this index directory and without the user's settings.
 pub(crate) fn command(program: &Path, home: &Path) -> Command {
     let mut command = Command::new(program);
     command.arg("--home").arg(home);
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_sources_have_another_index() {
+    fn different_sources_use_different_indexes() {
         let home = |sources: &[&str]| home(Path::new("index"), &sources.iter().map(PathBuf::from).collect::<Vec<_>>());
         assert_eq!(home(&["a", "b"]), home(&["a", "b"]));
         assert_ne!(home(&["a", "b"]), home(&["a"]));

@@ -132,7 +132,7 @@ pub(crate) fn add_nonsense(set: &Path, nonsense: NonsenseSet, files: &mut [Quest
     Ok(())
 }
 
-/// All question files, sorted by id, and the repositories that are kept aside.
+/// All question files, sorted by id, and the repositories that are held out.
 pub(crate) struct QuestionSet {
     files: Vec<QuestionFile>,
     kept: Vec<String>,
@@ -179,8 +179,8 @@ impl QuestionSet {
         Ok(files)
     }
 
-    /// The packages that a question without a named repository searches: the packages of both halves, or the
-    /// packages in `only`.
+    /// The packages that are searched for a question that names no repository: the packages of both halves,
+    /// or the packages in `only`.
     pub(crate) fn searched(&self, only: &[String]) -> Vec<&SourcePackage> {
         let packages = self.files.iter().map(|file| &file.source);
         packages.filter(|package| only.is_empty() || only.contains(&package.id)).collect()
@@ -243,7 +243,8 @@ mod tests {
         assert!(set.half(Half::Kept, &["go-asynq".to_owned()]).is_err());
     }
 
-    /// A question that names no repository searches both halves, whatever half it belongs to.
+    /// If a question names no repository, both halves are searched, regardless of the half to which the
+    /// question belongs.
     #[test]
     fn both_halves_are_searched_together() {
         let set = set();
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn set_is_large_and_half_of_it_is_kept_aside() {
+    fn set_is_large_and_half_of_it_is_held_out() {
         let set = set();
         let (all, kept) = (set.all(), set.half(Half::Kept, &[]).expect("read"));
         let languages: BTreeSet<&str> = all.iter().map(|file| file.source.language.as_str()).collect();
@@ -274,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_have_unique_ids_and_answers_unless_they_are_nonsense() {
+    fn question_ids_are_unique_and_only_nonsense_has_no_answers() {
         let (set, mut ids) = (set(), BTreeSet::new());
         for question in set.all().iter().flat_map(|file| &file.questions) {
             assert!(ids.insert(&question.id), "{} occurs twice", question.id);

@@ -83,7 +83,7 @@ fn print_questions(asked: &[GradedQuestion]) {
     for (id, (alone, together)) in rows {
         println!("{id:<34}{alone:>14.3}{together:>12.3}");
     }
-    println!("\nwrongly refused or shown, one at a time; the score is in thousandths");
+    println!("\nwrongly refused or wrongly shown, with one repository searched at a time; the score is in thousandths");
     for asked in asked.iter().filter(|asked| asked.reach == Reach::Alone) {
         let is_nonsense = asked.kind == QuestionKind::Nonsense;
         if is_nonsense == (asked.num_results > 0) {

@@ -139,8 +139,8 @@ fn bare_of_pack(pack: &[u8]) -> (TempDir, PathBuf) {
     (directory, bare)
 }
 
-/// Indexes files whose delta base has 536 MB, and many large files. This process builds each base in its own
-/// memory.
+/// Indexes two packs: one contains files whose delta base has 536 MB, and the other contains many large
+/// files. The program builds each base in its own memory, not in a child process.
 #[test]
 fn delta_bombs_stay_within_bounds() {
     for (num_doublings, num_files, file_bytes) in [(13, 100, 10), (8, 400, 1_000_000)] {

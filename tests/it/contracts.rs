@@ -57,9 +57,9 @@ fn markdown_files_are_indexed_with_plain_patterns() {
     assert_eq!(repositories[0]["repositories"][0]["include"], json!(["*.md"]));
 }
 
-/// Each error of a file has commands that work without changes.
+/// Each error of a file suggests commands that can be executed without changes.
 #[test]
-fn errors_of_files_have_commands() {
+fn errors_of_files_suggest_commands() {
     let (root, index) = (tempfile::tempdir().expect("a temporary directory"), Index::new());
     documents(root.path());
     assert!(Command::new("mkfifo").arg(root.path().join("it's a pipe.md")).status().expect("mkfifo").success());
@@ -87,9 +87,9 @@ fn errors_of_files_have_commands() {
     assert_eq!(tools, ["index_status", "index_repository"]);
 }
 
-/// The errors of the entries of a list have commands too.
+/// Errors of list entries also suggest commands.
 #[test]
-fn errors_of_entries_have_commands() {
+fn errors_of_list_entries_suggest_commands() {
     let (root, index) = (tempfile::tempdir().expect("a temporary directory"), Index::new());
     let list = root.path().join("list.yaml");
     std::fs::write(&list, "repositories:\n  - path: missing\n").expect("a list");

@@ -103,7 +103,7 @@ async fn command_that_embeds_nothing_needs_no_key() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn index_of_another_model_is_searched_without_vectors_until_it_is_rebuilt() -> Result<()> {
+async fn index_with_another_model_uses_no_vectors_until_rebuilt() -> Result<()> {
     let (server, index, tree) = (provider().await?, Index::new(), tree("parse_http_date"));
     index_path(&index, tree.path(), "r");
     select(&index, &server);

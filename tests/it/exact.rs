@@ -1,5 +1,5 @@
 //! Checks exact search over real indexes: after any sequence of changes, the search finds the same lines as a
-//! scan of the redacted files, and no secret.
+//! scan of the redacted files, and finds no secret.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -103,7 +103,7 @@ fn search_of_changed_trees_finds_the_same_lines_as_a_scan() {
 }
 
 #[test]
-fn secrets_are_not_found_and_other_repositories_are_searched_on_request() {
+fn exact_search_finds_no_secrets_and_obeys_its_filters() {
     let directory = repository();
     let root = directory.path();
     write(root, "settings.py", "aws = \"AKIAIOSFODNN7EXAMPLF\"\nname = \"demo\"\n");

@@ -60,8 +60,8 @@ fn asked(command: &[&str], tool: &'static str, arguments: Value) -> AskedCall {
 
 /// The answers of the command line, the HTTP API and MCP, in this order.
 fn all_answers(index: &Index, server: &Server, questions: &[AskedCall]) -> Vec<[Value; 3]> {
-    // The first answer is on the same line as the answer to `initialize`, and this line is skipped. So the
-    // first call is an additional call.
+    // The first answer is on the same line as the answer to `initialize`, and this line is skipped. So an
+    // additional call is sent before the questions.
     let mut calls = vec![("workflow_guide", json!({}))];
     calls.extend(questions.iter().map(|asked| (asked.tool, asked.arguments.clone())));
     let answered = answers(index, &calls);

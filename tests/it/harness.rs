@@ -66,7 +66,7 @@ impl Drop for Index {
     }
 }
 
-/// The fingerprint of an index of the repository that is built from scratch.
+/// Builds a new index of the repository from scratch, and returns its fingerprint.
 pub(crate) fn fresh_fingerprint(repository: &Path) -> Value {
     let index = Index::new();
     index.index(repository);

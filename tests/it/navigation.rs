@@ -1,5 +1,5 @@
 //! Checks that questions about modules find the modules, their documents and their patterns. The repository
-//! has the structure of the examples in the documents that Cairn implements.
+//! has the structure of the examples in the requirements of Cairn.
 
 use std::path::Path;
 
@@ -130,7 +130,7 @@ fn nested_packages_have_one_name() {
 }
 
 #[test]
-fn question_about_a_module_finds_its_document_and_the_files_that_it_names() {
+fn module_question_finds_its_document_and_the_files_named_there() {
     let (_root, index) = indexed();
     let billing = results(&index, "how does the billing module work");
     assert_eq!((&billing[0]["path"], &billing[0]["kind"]), (&"billing/README.md".into(), &"navigation".into()));

@@ -95,8 +95,8 @@ fn cancelled_run_leaves_the_old_generation() {
         }
         assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(index.json(&["status"])["runs_in_progress"], serde_json::json!([]));
-        // If index calls ended before the action could be executed, their runs were published. In that case,
-        // the last of these runs is the published state.
+        // If index calls ended before the action could be executed, their runs were published, and the last
+        // of these runs is the published state.
         if newest[1]["state"] == "published" && index.fingerprint() != before {
             before = index.fingerprint();
         }

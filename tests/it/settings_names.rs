@@ -95,7 +95,7 @@ fn name_follows_the_file_for_an_agent() {
 }
 
 #[test]
-fn name_that_a_call_gave_stays() {
+fn name_from_a_call_is_kept() {
     let ((_above, root), index) = (shop(), Index::new());
     index.ok(&["index", &root, "--name", "mine"]);
     declare(&root, Some("acme/store"));

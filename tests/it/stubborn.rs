@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::harness::Index;
 
-/// Indexes a source, and returns the number of unreadable files and of all errors.
+/// Indexes a source, and returns the number of unreadable files and the number of all errors.
 fn index(source: &str, environment: &[(&str, &str)]) -> (u64, u64) {
     let index = Index::new();
     let mut command = index.command(&["index", source, "--name", "r", "--json"]);

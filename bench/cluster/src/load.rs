@@ -45,7 +45,7 @@ impl Measured {
 
 impl Load {
     /// Asks every question once. The time of a question is measured from the moment at which it was due. So
-    /// if the service is slow, the time of questions that wait for an agent also increases.
+    /// if the service is slow, the measured time includes the wait for a free agent.
     pub(crate) async fn run(self) -> Result<Measured> {
         let (load, next, begin) = (Arc::new(self), Arc::new(AtomicUsize::new(0)), Instant::now());
         let mut agents = JoinSet::new();

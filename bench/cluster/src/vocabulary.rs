@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Names of code, words, and paths of files.
+/// Identifiers, words and file paths from source trees.
 #[derive(Default)]
 pub(crate) struct Vocabulary {
     names: BTreeSet<String>,
@@ -73,8 +73,7 @@ impl Vocabulary {
                 "file" => random.one_of(&files).to_string(),
                 _ => [(); 3].map(|()| random.letters()).join(" "),
             };
-            // The same name or file may be drawn twice. In this case, an additional word makes the question
-            // unique.
+            // If the same name or file is drawn twice, an additional word makes the question unique.
             let question = if known.contains(&question) { format!("{question} {first}") } else { question };
             if known.insert(question.clone()) {
                 questions.push(question);

@@ -1,7 +1,7 @@
 //! Suggests the next calls after an error or an empty answer, for the command line and for HTTP.
 //!
-//! A question is suggested after another question only if it was tried for the same caller and had an answer.
-//! Suggestions after an error of a command are not tried.
+//! A question is suggested after another question only if the suggested question was tried for the same
+//! caller and had an answer. Suggestions after an error of a command are not tried.
 
 use cairn_search::{QueryError, QueryErrorCode};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ pub async fn after_empty(agent: &dyn Agent, question: &Question) -> Vec<Suggeste
     if suggestions.is_empty() { that_answer(agent, wider(question)).await } else { suggestions }
 }
 
-/// Broader questions, for a question without results to which no tool suggests a call.
+/// Broader questions, for a question that has no results and for which no tool suggests a call.
 fn wider(question: &Question) -> Vec<(&'static str, Question)> {
     let other = match question {
         Question::Patterns(PatternsQuestion { name: Some(_), .. }) => {
@@ -93,8 +93,7 @@ async fn of_any_question(agent: &dyn Agent, question: &Question, error: &QueryEr
     that_answer(agent, candidates).await
 }
 
-/// Tries the questions in this order. Returns the first questions that have an answer that is not empty, as
-/// calls.
+/// Tries the questions in this order. Returns, as calls, the first questions whose answers are not empty.
 async fn that_answer(agent: &dyn Agent, candidates: Vec<(&'static str, Question)>) -> Vec<SuggestedCall> {
     let mut working = Vec::new();
     for (reason, candidate) in candidates {

@@ -9,7 +9,7 @@ pub struct IndexCall {
     /// Path, URL, or name of an indexed repository.
     pub target: String,
     /// Globs in the form of `.cairn.yaml`. `None` does not change the stored patterns. An empty list removes
-    /// them.
+    /// the stored patterns.
     pub include_patterns: Option<Vec<String>>,
     pub exclude_patterns: Option<Vec<String>>,
     /// Maximum size in bytes; 0 selects the hard cap. `None` does not change the stored value.

@@ -34,7 +34,7 @@ pub trait Indexing: Send + Sync + 'static {
 
 const BY_THE_USER: &str = "cancelled by the user";
 /// Maximum number of attempts of a call to change the stored settings. An attempt fails if another call
-/// changes them at the same time.
+/// changes the settings at the same time.
 const ATTEMPTS: usize = 5;
 
 /// Records requests in the ledger. Registers an unknown repository if the caller is allowed to see

@@ -36,7 +36,7 @@ fn wrong(message: impl Into<String>) -> QueryError {
 }
 
 impl Registry<'_> {
-    /// Determines the target of the call. The permissions are those of the searcher's caller.
+    /// Determines the target of the call. The permissions of the caller in `searcher` apply.
     pub(crate) async fn target(&self, searcher: &Searcher, call: &IndexCall) -> Result<IndexTarget, QueryError> {
         let given = call.settings();
         check_settings(&given)?;
@@ -60,8 +60,8 @@ impl Registry<'_> {
         }
         let record = RepositoryRecord::new(searcher.caller.tenant.clone(), name, source);
         let is_taken = !self.catalogue.repositories(&Scope::only(record.tenant.clone(), [record.id])).await?.is_empty();
-        // The id is also taken if the repository with this id was later renamed to a name that the caller may
-        // not see.
+        // The id is also in use if the repository with this id was renamed, and the caller may not see the
+        // new name.
         if searcher.caller.allowed.allows(&record.name) && !is_taken {
             let settings = given.over(RequestSettings::default()).to_json();
             return Ok(IndexTarget::New(Box::new(RepositoryRecord { settings, ..record })));

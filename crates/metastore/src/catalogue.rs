@@ -67,8 +67,8 @@ impl Catalogue for Metastore {
         }
         let query = RunQuery::PublishedAt { repositories: seen, seq: view.seq };
         let runs = port_result(self.documents.runs(query).await, "published", &"")?;
-        // The newest published generation is hidden if it began before a deletion. In this case, all earlier
-        // runs of the repository also began before the deletion.
+        // If the newest published generation began before a deletion, all earlier runs of the repository also
+        // began before that deletion, so all of them are hidden.
         let runs = runs.into_iter().filter(|run| view.published(run.ledger.id.generation));
         runs.filter_map(|run| published(run).transpose()).collect()
     }

@@ -15,7 +15,7 @@ use crate::records::run_record;
 /// still has them.
 const HELD_AT_MOST: i64 = 12;
 
-/// Maximum number of runs in one call. The number of runs in flight is smaller than this.
+/// Maximum number of runs in one call. The number of runs in flight is always smaller than this maximum.
 const RUNS_AT_ONCE: usize = 4096;
 
 #[async_trait]

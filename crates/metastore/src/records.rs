@@ -80,7 +80,7 @@ pub(crate) fn part_records(run: &RunDocument, ended: Vec<EndedPart>) -> Vec<Part
         parts.planned.iter().map(|number| PartId { stage: *stage, number }).collect::<Vec<_>>()
     });
     // The change that publishes the run also ends the publish part, so the list of ended parts does not
-    // contain this part.
+    // contain the publish part.
     let is_published = run.ledger.published.is_some();
     let record = |id: PartId| match ended.remove(&id) {
         Some(ended) => PartRecord { id, end: Some(ended.end), report: ended.report },

@@ -13,15 +13,15 @@ use crate::error::{port_result, unexpected};
 
 /// Maximum number of requests that one call reads. Later requests wait for the next call.
 const REQUESTS_AT_ONCE: usize = 4096;
-/// Interactive requests may exceed the limit by one eighth, which is the limit divided by this number.
+/// Interactive requests may exceed the limit by the limit divided by this number.
 const INTERACTIVE_SHARE: usize = 8;
 
 #[async_trait]
 impl Requests for Metastore {
     async fn ask(&self, repository: RepositoryId, lane: Lane, rebuild: bool, now_ms: i64) -> Result<u64, LedgerError> {
         let number = self.request_with(Command::Ask { repository, lane, rebuild, now_ms }, repository).await?;
-        // The requested sync starts only after the unfinished run has ended. So the postponed parts of that
-        // run are started at once.
+        // The requested sync starts only after the unfinished run has ended. Therefore the postponed parts of
+        // the unfinished run are started at once.
         let found =
             port_result(self.documents.repositories(RepositoryQuery::One(repository)).await, "ask", &repository)?;
         if let Some(generation) = found.first().and_then(|document| document.state.unfinished) {
@@ -45,9 +45,9 @@ impl Requests for Metastore {
         let query = RepositoryQuery::Asked { limit: REQUESTS_AT_ONCE };
         let asked = port_result(self.documents.repositories(query).await, "dispatch", &"")?;
         let may_start = |document: &&RepositoryDocument| document.state.dispatchable(now_ms, again_after_ms).is_some();
-        // A lost request uses no capacity, because lost requests would otherwise block all syncs forever. A
-        // request between two attempts uses no capacity, because unavailable hosts would otherwise stop all
-        // other syncs for hours.
+        // A lost request does not count against the limit, because lost requests would otherwise block all
+        // syncs forever. A request between two attempts does not count either, because unavailable hosts
+        // would otherwise stop all other syncs for hours.
         let is_in_progress = |document: &&RepositoryDocument| {
             let dispatched = document.state.requests.dispatched;
             dispatched.is_some_and(|dispatched| !dispatched.is_postponed(now_ms)) && !may_start(document)

@@ -4,9 +4,9 @@
 //! runs. [`SharedReads`] reads the registry and the repositories at most once in `max_age`, for all questions
 //! together. So the load on the database does not grow with the number of questions. In return, a question
 //! may see a state that is up to `max_age` old. The published runs of a sequence number never change, so
-//! these runs have no maximum age. The newest run of a repository has no maximum age after it has ended: it
-//! is read again when the document of the repository shows that another run began. All other reads, and all
-//! changes, go to the store.
+//! these runs have no maximum age. After the newest run of a repository has ended, it has no maximum age
+//! either: the newest run is read again when the document of the repository shows that a later run began. All
+//! other reads, and all changes, go to the store.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +25,7 @@ pub struct SharedReads {
     clock: Arc<dyn Clock>,
     max_age: Duration,
     registry: Mutex<Option<Read<Registry>>>,
-    /// The repositories of one tenant, or of all tenants for the key `None`.
+    /// The repositories by tenant. The key `None` contains the repositories of all tenants.
     repositories: Mutex<BTreeMap<Option<Tenant>, Read<Vec<RepositoryDocument>>>>,
     unfinished: Mutex<Option<Read<Vec<RunDocument>>>>,
     published: Mutex<PublishedRuns>,
@@ -117,7 +117,7 @@ impl SharedReads {
         seq: PublishedSeq,
     ) -> Result<Vec<RunDocument>, RunDocumentsError> {
         let mut stored = self.published.lock().await;
-        // A page of an older view must not replace the runs that all new questions use.
+        // The runs of an older view must not replace the stored runs, which all new questions use.
         if seq < stored.seq {
             drop(stored);
             return self.documents.runs(RunQuery::PublishedAt { repositories: repositories.to_vec(), seq }).await;

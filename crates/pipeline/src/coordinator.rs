@@ -17,14 +17,14 @@ use crate::{StageError, trace};
 const RUNS_AT_ONCE: usize = 256;
 
 /// Publishes those jobs of the outbox whose runs have made no progress since `quiet_since_ms`. Returns the
-/// number of published jobs. A stage whose queue is full does not delay other stages. If jobs cannot be
-/// published, the first error is returned at the end.
+/// number of published jobs. A stage whose queue is full does not delay other stages. If some jobs cannot be
+/// published, the remaining jobs are still published, and the first error is returned at the end.
 pub async fn relay(broker: &dyn Broker, outbox: &dyn Outbox, quiet_since_ms: i64) -> Result<usize, StageError> {
     let (mut num_jobs, mut stuck, mut failure) = (0, BTreeSet::new(), None);
     for (run, parts) in outbox.unsent(quiet_since_ms, RUNS_AT_ONCE).await? {
         for parts in parts.chunk_by(|one, other| one.stage == other.stage) {
-            // The queue of this stage may be full. In this case, each further call would wait until the
-            // broker's deadline.
+            // The queue of this stage may be full, and then each further call would wait until the broker's
+            // deadline.
             if stuck.contains(&parts[0].stage) {
                 continue;
             }
@@ -57,9 +57,8 @@ async fn hand_over(
 }
 
 /// If a run has made no progress for `after_ms`, puts its jobs back into the outbox. Skips a stage if the
-/// broker holds as many jobs of the stage as parts of the stage are in flight. In this case, the jobs are
-/// waiting in the queue, and copies would only delay them. Returns the number of runs whose jobs were put
-/// back.
+/// broker holds at least one job for each part in flight: these jobs are waiting in the queue, and copies
+/// would only delay them. Returns the number of runs whose jobs were put back.
 pub async fn send_again(
     broker: &dyn Broker,
     outbox: &dyn Outbox,
@@ -70,8 +69,8 @@ pub async fn send_again(
     Ok(outbox.send_again(&held, now_ms, after_ms).await?)
 }
 
-/// Returns the stages for which the broker holds at least as many jobs as parts are in flight. The jobs of
-/// these stages are waiting and are not lost.
+/// Returns the stages with at least as many jobs at the broker as parts in flight. The jobs of these stages
+/// are waiting and are not lost.
 pub async fn held(broker: &dyn Broker, outbox: &dyn Outbox) -> Result<BTreeSet<StageName>, StageError> {
     let mut held = BTreeSet::new();
     for (stage, num_parts) in outbox.in_flight().await? {
@@ -84,7 +83,7 @@ pub async fn held(broker: &dyn Broker, outbox: &dyn Outbox) -> Result<BTreeSet<S
 }
 
 /// The limits of `dispatch`: the number of syncs and runs that may be in progress, and the time after which a
-/// sync without a worker is treated as lost. Interactive requests may exceed the limit on the number by one
+/// sync without a worker is treated as lost. Interactive requests may exceed the maximum number by one
 /// eighth.
 #[derive(Clone, Copy, Debug)]
 pub struct DispatchBounds {
@@ -93,8 +92,8 @@ pub struct DispatchBounds {
 }
 
 /// Publishes the jobs of the syncs that may start, and returns their number. If a job cannot be published,
-/// the other jobs are still published, the sync of this job is dispatched again soon, and the first error is
-/// returned at the end.
+/// its sync is soon dispatched again. The remaining jobs are still published, and the first error is returned
+/// at the end.
 pub async fn dispatch(
     broker: &dyn Broker,
     requests: &dyn Requests,

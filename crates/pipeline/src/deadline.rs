@@ -12,8 +12,8 @@ use crate::StageError;
 /// The number of times that a handler checks, during the time `lasts`, whether its run is still active.
 const CHECKS: u32 = 3;
 
-/// The time until which a handler may write: `lasts` after the last check that found its run active. When the
-/// time `lasts` has passed after the end of a run, no handler of this run writes any more. From then on, the
+/// The time until which a handler may write: `lasts` after the last check that found its run active.
+/// Therefore no handler of a run writes later than `lasts` after the end of the run, and after this time the
 /// records of the run may be swept.
 pub struct Deadline {
     lasts: Duration,
@@ -21,8 +21,8 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// All times come from the same monotonic clock. `asked_at` is the time before the check, because the
-    /// process may be suspended during the check.
+    /// All times come from the same monotonic clock. `asked_at` is the time before the check that found the
+    /// run active, because the process may be suspended during the check.
     pub fn new(asked_at: Duration, lasts: Duration) -> Self {
         Self { lasts, seen_at: Mutex::new(asked_at) }
     }
@@ -63,9 +63,9 @@ pub async fn in_time<T>(is_late: impl Fn() -> bool, handler: impl Future<Output 
     poll_fn(|context| if is_late() { Poll::Ready(None) } else { handler.as_mut().poll(context).map(Some) }).await
 }
 
-/// Polls the handler while its run is active, but at most for `longest`. So the handler of a large repository
-/// may run for a long time, but a handler that hangs is ended. `pause` waits until the next check.
-/// `is_active` returns `None` if the ledger does not answer.
+/// Polls the handler while its run is active, but at most for `longest`. Therefore the handler of a large
+/// repository may run for a long time, but a handler that hangs is stopped. `pause` waits until the next
+/// check. `is_active` returns `None` if the ledger does not answer.
 pub async fn while_active<T, P, A>(
     deadline: &Deadline,
     longest: Duration,

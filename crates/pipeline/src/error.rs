@@ -49,7 +49,7 @@ impl StageError {
         Self::new(FailureCode::Cancelled, class, "the process is stopping")
     }
 
-    /// Use this for the error of a dependency that only this repository needs. Other jobs do not need this
+    /// Converts the error of a dependency that only this repository needs. Other jobs do not need this
     /// dependency, so the attempt is counted as failed, and the workers do not pause.
     #[must_use]
     pub fn of_its_own(self) -> Self {

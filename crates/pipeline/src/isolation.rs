@@ -3,8 +3,8 @@
 //! A worker that dies loses all its jobs in progress, so most suspects did not cause the death. A suspect
 //! therefore runs in a child process that has no other job. If the child dies and this process survives with
 //! all its other jobs, the job is probably the cause. If another program kills this process, the child also
-//! ends, and the job is delivered again. In this case, the death of the child does not show whether the job
-//! is the cause.
+//! ends, and the job is delivered again: such a death of the child does not show whether the job is the
+//! cause.
 
 use async_trait::async_trait;
 use cairn_domain::Lane;

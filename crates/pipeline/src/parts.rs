@@ -123,9 +123,9 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(())
     }
 
-    /// Publishes the jobs. A broker may accept no jobs, for example because an alarm blocks publishers. If an
-    /// outbox exists, this function does not wait long for such a broker, so that the worker can do other
-    /// jobs.
+    /// Publishes the jobs. A broker may refuse all jobs for a while, for example because an alarm blocks
+    /// publishers. If an outbox exists, this function does not wait long for such a broker, so that the
+    /// worker can do other jobs.
     async fn hand_over(&self, lane: Lane, jobs: Vec<Job>) -> Result<(), StageError> {
         let publishing = self.broker.publish(lane, jobs);
         if self.outbox.is_none() {
@@ -157,9 +157,10 @@ fn is_over(status: &PartStatus) -> bool {
     status.state != RunState::Running || status.is_ended
 }
 
-/// The message of a run that failed. The chain of causes names stores and generations, so tenants do not see
-/// it: it is only in the log and in the dead letter. An exception is the code `over_budget`: its text is
-/// written for tenants, and contains the measured number, the limit and the remedy.
+/// The message that tenants see for a run that failed. The chain of causes names stores and generations, so
+/// tenants do not see it: it is only in the log and in the dead letter. An exception is the code
+/// `over_budget`: its text is written for tenants, and contains the measured number, the limit and the
+/// remedy.
 fn message_for_tenants(part: PartId, code: FailureCode, chain: &str) -> String {
     if code == FailureCode::OverBudget {
         return format!("{part} failed with {code}: {chain}");
@@ -168,8 +169,8 @@ fn message_for_tenants(part: PartId, code: FailureCode, chain: &str) -> String {
 }
 
 /// If a pack cannot be parsed, only its files are missing from the index, and the result lists these files.
-/// If a part of any other stage fails, the records of the generation would be inconsistent. In this case, the
-/// run fails, and the old generation stays published.
+/// If a part of any other stage fails, the run fails and the old generation stays published, because the
+/// records of the new generation would be inconsistent.
 fn fails_the_run(stage: StageName) -> bool {
     stage != StageName::Parse
 }

@@ -52,8 +52,8 @@ impl Worker {
 pub struct Runner<L> {
     pub(crate) broker: Arc<dyn Broker>,
     pub(crate) ledger: Arc<L>,
-    /// `None` if jobs do not outlive the process. In this case, the code that drives the run publishes lost
-    /// jobs again.
+    /// `None` if jobs do not outlive the process: then the code that drives the run publishes lost jobs
+    /// again.
     pub(crate) outbox: Option<Arc<dyn Outbox>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) config: RunnerConfig,
@@ -103,9 +103,9 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         self.run_until(workers, leave).await
     }
 
-    /// Like `run`, but stops at once when `leave` becomes true. Jobs in progress go back to the queue
-    /// unchanged, as if they had never been delivered. After the call returns, these workers receive no more
-    /// jobs.
+    /// Does the same as `run`, but stops at once when `leave` becomes true. Jobs in progress go back to the
+    /// queue unchanged, as if they had never been delivered. After the call returns, these workers receive no
+    /// more jobs.
     pub async fn run_until(
         self: Arc<Self>,
         workers: Vec<Worker>,
@@ -216,8 +216,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         }
     }
 
-    /// Records that an attempt failed and when the next attempt is made. If this cannot be recorded, the only
-    /// effect is that a waiting sync continues to count as a sync in progress until its next attempt.
+    /// Records that an attempt failed and when the next attempt is made. If recording fails, the only effect
+    /// is that a waiting sync counts as a sync in progress until its next attempt.
     async fn postpone(&self, worker: &Worker, delivery: &Delivery, failure: &StageError, after: Duration) {
         let recorded = match (worker, &delivery.job) {
             (Worker::Sync(syncer), Job::Sync(job)) => syncer.postponed(job, failure.code, failure.chain(), after).await,
@@ -238,8 +238,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
 
     /// Publishes the job's dead letter, and then records the failure. If the process dies between these
     /// steps, a second dead letter may be published, but no dead letter is missing. If the job is no longer
-    /// needed, it is only acknowledged. This is the case if its run was cancelled, or if another copy of the
-    /// job ended the part first.
+    /// needed, because its run was cancelled or another copy of the job has ended the part, the job is only
+    /// acknowledged.
     async fn abandon(&self, worker: &Worker, delivery: &Delivery, failure: &StageError) -> Result<Settled, StageError> {
         if !self.is_awaited(worker, &delivery.job).await? {
             return Ok(Settled::By(Settlement::Ack));
@@ -341,7 +341,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     }
 }
 
-/// Whether a failure creates a dead letter. If scheduled syncs fail again and again for the same reason, for
+/// Whether a failure creates a dead letter. If scheduled syncs fail repeatedly for the same reason, for
 /// example because the source was removed, only the first failure creates a dead letter. Only permanent
 /// failures are compared with the last outcome, because after any other failure, the last outcome may come
 /// from an earlier attempt at the same job.

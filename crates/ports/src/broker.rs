@@ -29,8 +29,8 @@ pub struct Delivery {
     /// Earlier deliveries without an answer, because the worker died or lost its connection. Usually the job
     /// is not the cause: a worker that dies leaves all its jobs without an answer.
     pub num_unanswered: u32,
-    /// `num_unanswered` has reached `SUSPECT_AFTER`: the job may kill its worker. A consumer receives only
-    /// one suspect at a time.
+    /// Whether the job is a suspect: `num_unanswered` has reached `SUSPECT_AFTER`, so the job may kill its
+    /// worker. A consumer receives only one suspect at a time.
     pub is_suspect: bool,
     /// The trace context of the publisher in the W3C format, if the broker transmits it. The trace context is
     /// untrusted text.
@@ -46,7 +46,7 @@ pub enum Settlement {
     /// Acknowledges the job: its effects are durable, and the next jobs or the failure are recorded.
     Ack,
     /// Delivers the job again after the delay, and counts the attempt as failed. A broker that supports only
-    /// fixed delays uses the next longer delay.
+    /// fixed delays uses its shortest delay that is not shorter than the requested delay.
     Retry { after: Duration },
     /// Delivers the job again after the delay, and does not count the attempt.
     Requeue { after: Duration },
@@ -90,11 +90,11 @@ pub trait Broker: Send + Sync {
     /// dead letter may be written, but no dead letter is lost. `NotFound` if the tag is not outstanding.
     async fn dead_letter(&self, tag: u64, code: &str, message: &str) -> Result<(), BrokerError>;
 
-    /// Answers a delivery. `NotFound` if the tag is not outstanding. In this case, the job was already
-    /// delivered again, or will be.
+    /// Answers a delivery. `NotFound` if the tag is not outstanding: the job was already delivered again, or
+    /// will be delivered again.
     async fn settle(&self, tag: u64, settlement: Settlement) -> Result<(), BrokerError>;
 
-    /// Returns the number of jobs of the stage that are waiting or delivered.
+    /// Returns the number of jobs of the stage that are waiting, or are delivered and not settled.
     async fn depth(&self, stage: StageName) -> Result<u64, BrokerError>;
 
     /// Stops the delivery of jobs: every `receive` returns `None`. Outstanding deliveries may still be
@@ -102,8 +102,8 @@ pub trait Broker: Send + Sync {
     async fn close(&self);
 }
 
-/// The ids of the dead letters that a search has not found yet, each with the number of letters that are
-/// still to be found.
+/// The ids of the dead letters that a search has not found yet. Each id has the number of its letters that
+/// are missing.
 pub struct Sought(BTreeMap<MessageId, usize>);
 
 impl Sought {
@@ -119,8 +119,8 @@ impl Sought {
         self.0.is_empty()
     }
 
-    /// Returns whether a letter with this id was still to be found. If so, reduces the number for this id by
-    /// one.
+    /// Returns whether a letter with this id was missing, and reduces the number of missing letters of this
+    /// id by one.
     pub fn found(&mut self, id: MessageId) -> bool {
         let Some(left) = self.0.get_mut(&id) else { return false };
         *left -= 1;

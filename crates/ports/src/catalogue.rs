@@ -88,13 +88,13 @@ pub type MaySee<'a> = dyn Fn(&RepositoryName) -> bool + Send + Sync + 'a;
 
 #[async_trait]
 pub trait Catalogue: Send + Sync {
-    /// Adds the repository. If the id exists, the name, source, branch, settings and host data are replaced,
-    /// and the aliases are added to the existing aliases.
+    /// Adds the repository. If a repository with this id exists, its name, source, branch, settings and host
+    /// data are replaced, and the aliases are added to the existing aliases.
     async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError>;
 
     /// Adds a repository from an organisation's list, in the same way as `register`. However, if the id
-    /// exists, the stored branch and settings remain, because a call may have changed them since the list was
-    /// read.
+    /// exists, the stored branch and settings are kept, because a call may have changed them after the list
+    /// was read.
     async fn register_listed(&self, repository: RepositoryRecord) -> Result<(), CatalogueError>;
 
     /// Replaces the settings of a registered repository and changes nothing else. Returns `Conflict` and
@@ -121,8 +121,8 @@ pub trait Catalogue: Send + Sync {
     async fn view_at(&self, seq: PublishedSeq) -> Result<Option<View>, CatalogueError>;
 
     /// Returns the published generations of these repositories in the view, in any order. All generations are
-    /// read in one operation, because with a separate read for each repository, the time of a question would
-    /// grow with the number of repositories.
+    /// read in one operation. With a separate read for each repository, the duration of a question would grow
+    /// with the number of repositories.
     async fn published_of(
         &self,
         view: &View,
@@ -151,8 +151,8 @@ pub trait Catalogue: Send + Sync {
 /// The generations that may be swept.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SweepList {
-    /// Published generations that are older than every view in use. The records that they retired may be
-    /// removed.
+    /// Published generations that are older than every view in use. The records that these generations
+    /// retired may be removed.
     pub retired: Vec<RunId>,
     /// Generations of failed or cancelled runs. These generations must be undone, and then removed from the
     /// catalogue.
@@ -168,10 +168,11 @@ pub trait CatalogueSweep: Send + Sync {
     /// The generations that may be swept now. A published generation must be at least `grace_ms` old.
     async fn sweep_list(&self, now_ms: i64, grace_ms: i64) -> Result<SweepList, CatalogueError>;
 
-    /// Records that these generations were swept in every store before `now_ms`. These generations are not
-    /// listed again, aborted generations are no longer hidden, and deleted repositories are removed. Runs
-    /// that were aborted less than `grace_ms` ago stay hidden and stay in the list, because a late writer may
-    /// still add records to them. If a deletion cancelled such a run, the deletion also stays in the list.
+    /// Records that these generations were swept in every store before `now_ms`. The swept generations are
+    /// not listed again. The swept aborted generations are no longer hidden, and the swept deleted
+    /// repositories are removed. Runs that were aborted less than `grace_ms` ago stay hidden and stay in the
+    /// list, because a late writer may still add records to them. If a deletion cancelled such a run, the
+    /// deletion also stays in the list.
     async fn swept(&self, swept: &SweepList, now_ms: i64, grace_ms: i64) -> Result<(), CatalogueError>;
 
     /// Returns the repositories with a running sync or an unfinished run. Some artifacts of these

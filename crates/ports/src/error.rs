@@ -1,7 +1,7 @@
 //! Errors of ports. Each error has a kind, the operation, the key, and the cause.
 //!
-//! The reaction to an error depends only on its kind: `ErrorKind::class` maps each kind to a reaction in one
-//! exhaustive match, so callers need no rules of their own.
+//! The reaction to an error depends only on the kind of the error: `ErrorKind::class` maps each kind to a
+//! reaction, so callers need no separate rules.
 
 use std::fmt;
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub enum ErrorClass {
     Busy,
     /// A retry cannot help: the part ends as failed.
     Permanent,
-    /// The stage decides. Usually, the error means that an idempotent write was already done.
+    /// The stage chooses the reaction. Usually, the error means that an idempotent write was already done.
     Decide,
     /// The process is shutting down. The job goes back to the queue.
     Cancelled,

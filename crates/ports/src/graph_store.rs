@@ -55,8 +55,9 @@ pub struct Page<T> {
 #[async_trait]
 pub trait GraphTraversal: Send + Sync {
     /// Returns the nodes that can be reached from the start nodes. Every edge, and the nodes at both its
-    /// ends, must be visible and in scope. Each node is returned once, with the smallest depth. Among the
-    /// edges that reach the node at this depth, the edge with the highest product of confidences is returned.
+    /// ends, must be visible and in scope. Each node is returned once, with the smallest depth. If several
+    /// edges reach a node at its smallest depth, the edge with the highest product of confidences is
+    /// returned.
     async fn traverse(
         &self,
         view: &View,
@@ -83,7 +84,7 @@ pub trait GraphStore: Generations + GraphTraversal {
     /// Returns the visible edges of the node in one direction and of the given kinds. An empty `kinds` means
     /// all kinds. The node at the other end must be visible and in scope. The edges are sorted by kind, then
     /// by path, line and name of the node at the other end. Returns at most the first `limit` edges, and the
-    /// total number of edges that fulfil these conditions.
+    /// total number of matching edges.
     async fn neighbours(
         &self,
         view: &View,
@@ -95,7 +96,7 @@ pub trait GraphStore: Generations + GraphTraversal {
     ) -> Result<(Vec<Neighbour>, u64), GraphStoreError>;
 
     /// Returns one page of all visible nodes of a repository. `from` is 0 for the first page. For each later
-    /// page, it is `next` of the previous page.
+    /// page, `from` is `next` of the previous page.
     async fn scroll_nodes(
         &self,
         view: &View,
@@ -104,8 +105,8 @@ pub trait GraphStore: Generations + GraphTraversal {
         from: u64,
     ) -> Result<Page<NodeRecord>, GraphStoreError>;
 
-    /// Returns one page of the visible edges that the repository owns. If `resolution` is set, only edges of
-    /// that class are returned.
+    /// Returns one page of the visible edges that the repository owns. If `resolution` is set, only edges
+    /// with this resolution are returned.
     async fn scroll_edges(
         &self,
         view: &View,

@@ -16,7 +16,7 @@ pub struct Organisation {
     /// Host of the service's API, with the port if it is not the default port. Ids of repositories are unique
     /// within one host.
     pub host: String,
-    /// The name from the settings. For a nested group, the name is the whole path.
+    /// The name of the organisation in the settings. For a nested group, the name is the whole path.
     pub name: String,
 }
 
@@ -27,9 +27,9 @@ pub struct HostedRepository {
     pub id: String,
     /// Name within the organisation. In a group, the name is a path, e.g. `tools/ci`.
     pub name: String,
-    /// The address from which the repository is cloned. Its host is always the host from which repositories
-    /// of this service are cloned. The adapter that reads sources decides whether a connection to this
-    /// address is allowed.
+    /// The address from which the repository is cloned. The host of the address is always the host from which
+    /// repositories of this service are cloned. The adapter that reads sources decides whether a connection
+    /// to this address is allowed.
     pub clone_url: String,
     pub default_branch: Option<String>,
     /// Untrusted text from the service, limited in length and on one line.
@@ -67,8 +67,8 @@ pub trait Hosting: Send + Sync {
     fn organisation(&self) -> &Organisation;
 
     /// Returns all pages of the list, or an error if a page cannot be read. If repositories are added or
-    /// removed during the call, the list may lack a repository that existed during the whole call. So the
-    /// caller must call `whereabouts` before it treats a repository as removed.
+    /// removed during the call, the list may lack a repository that existed during the whole call. Therefore
+    /// the caller must call `whereabouts` before it treats a repository as removed.
     async fn list(&self) -> Result<Listing, HostingError>;
 
     /// Returns the current name of a repository, including the owner (`acme/shop`). `None` if the service has

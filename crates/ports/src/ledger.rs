@@ -85,8 +85,8 @@ pub struct PartRecord {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PartStatus {
     pub state: RunState,
-    /// Whether the part has already ended. A worker that receives the job of such a part has received a
-    /// second copy of the job.
+    /// Whether the part has already ended. If the part has ended, the job that the worker received is a
+    /// second copy.
     pub is_ended: bool,
     /// Generations of the repository that were aborted before they were published, and that are not swept
     /// yet.
@@ -135,13 +135,13 @@ pub trait Ledger: Send + Sync {
 }
 
 /// The outbox. The transaction that allows a part to start also adds the part to the outbox. The part stays
-/// there until the broker has confirmed its job. If the publisher dies before the confirmation, another
-/// process finds the part in the outbox.
+/// in the outbox until the broker has confirmed its job. If the publisher dies before the confirmation,
+/// another process finds the part in the outbox.
 #[async_trait]
 pub trait Outbox: Send + Sync {
-    /// Returns unfinished runs, oldest first, each with the parts that may start and whose jobs are not
-    /// confirmed. Only runs without progress since `quiet_since_ms` are returned, because the jobs of all
-    /// other runs are being published now.
+    /// Returns unfinished runs, oldest first. Each run has the parts that may start but whose jobs the broker
+    /// has not confirmed. Only runs without progress since `quiet_since_ms` are returned, because the jobs of
+    /// all other runs are being published now.
     async fn unsent(&self, quiet_since_ms: i64, limit: usize) -> Result<Vec<(RunRecord, Vec<PartId>)>, LedgerError>;
 
     /// Records that the broker has confirmed the jobs of these parts.
@@ -151,8 +151,8 @@ pub trait Outbox: Send + Sync {
     /// error if the run has ended before this call.
     async fn postponed(&self, run: RunId, postponed: PostponedPart) -> Result<(), LedgerError>;
 
-    /// Returns, for each stage, the number of parts in flight of all unfinished runs. If no job was lost, the
-    /// broker holds the same number of jobs.
+    /// Returns, for each stage, the number of parts in flight in all unfinished runs. If no job was lost, the
+    /// broker holds at least one job for each of these parts.
     async fn in_flight(&self) -> Result<BTreeMap<StageName, u64>, LedgerError>;
 
     /// If a run has made no progress for `after_ms`, its jobs may be lost, so this method puts them into the
@@ -185,11 +185,11 @@ pub trait Requests: Send + Sync {
     async fn schedule(&self, repository: RepositoryId, now_ms: i64) -> Result<u64, LedgerError>;
 
     /// Returns the requests whose sync may start. The total number of returned requests, syncs in progress
-    /// and runs in progress is at most `in_flight`. Interactive requests may exceed this limit by one eighth.
-    /// Interactive requests come first. Within a lane, the request that has waited longest comes first. The
-    /// returned requests count as in progress from now on. If no worker has started a request after
-    /// `again_after_ms`, or if a request is not reported as `dispatched` within `HANDED_OVER_WITHIN_MS`, the
-    /// request is returned again.
+    /// and runs in progress is at most `in_flight`. Interactive requests may exceed `in_flight` by one
+    /// eighth. Interactive requests come first. Within a lane, the request that has waited longest comes
+    /// first. The returned requests count as in progress from now on. If no worker has started a request
+    /// after `again_after_ms`, or if a request is not reported as `dispatched` within
+    /// `HANDED_OVER_WITHIN_MS`, the request is returned again.
     async fn dispatch(
         &self,
         in_flight: usize,

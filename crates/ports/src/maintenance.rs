@@ -23,10 +23,10 @@ pub trait Generations: Send + Sync {
         published: &[GenerationId],
     ) -> Result<u64, MaintenanceError>;
 
-    /// Removes the records whose `gen_to` is one of `published` and which are visible in none of the `views`.
-    /// All generations in `published` must be published. `views` must contain every view in use that is older
-    /// than one of these generations, and a view that is newer than all of them. A store may keep these
-    /// records until `sweep_retired`.
+    /// Removes each record whose `gen_to` is one of `published`, if the record is visible in none of the
+    /// `views`. All generations in `published` must be published. `views` must contain every view in use that
+    /// is older than one of these generations, and one view that is newer than all these generations. A store
+    /// may keep these records until `sweep_retired`.
     async fn sweep_unseen(
         &self,
         _repository: RepositoryId,
@@ -36,9 +36,9 @@ pub trait Generations: Send + Sync {
         Ok(0)
     }
 
-    /// Undoes a generation that was never published: removes the records that it began, and reopens the
-    /// records that it retired. Returns the number of records that still refer to the generation. If the
-    /// number is not zero, the caller sweeps again.
+    /// Undoes a generation that was never published: removes the records that began in this generation, and
+    /// makes the records that it retired current again. Returns the number of records that still refer to the
+    /// generation. If the number is not zero, the caller sweeps again.
     async fn sweep_aborted(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError>;
 
     /// Removes every record of the repository that began in a generation earlier than `before`.

@@ -18,7 +18,7 @@ port_error!(
 /// of that path. A removed path has no names.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StagedNames {
-    /// Paths whose earlier names end with this generation. Sorted.
+    /// Paths whose earlier names are no longer valid from this generation on. Sorted.
     pub replaced: Vec<RepoPath>,
     pub symbols: Vec<SymbolEntry>,
     pub files: Vec<RepoPath>,
@@ -90,7 +90,7 @@ pub struct ResolvedSymbol {
     pub tier: NameTier,
     /// The score in thousandths. An exact match has 1000; all other matches have a lower score.
     pub score: u32,
-    /// Names of the tier `Near` are sorted by this value, nearest first. Unlike the score, the rank also
+    /// The names of the tier `Near` are sorted by rank, nearest first. Unlike the score, the rank also
     /// depends on how many letters are equal.
     pub rank: u32,
     /// The differences between the requested name and this name. Empty for all tiers except `Near`.
@@ -125,7 +125,7 @@ pub trait Names: Generations {
     /// Stages the change of a generation. A repeated call changes nothing.
     async fn stage(&self, tenant: &Tenant, run: RunId, staged: StagedNames) -> Result<(), NamesError>;
 
-    /// Returns the symbols whose name or qualified name (`Class.method`, or the end of it) matches in one of
+    /// Returns the symbols whose name or qualified name (`Class.method`, or its last part) matches in one of
     /// the given `ways`. The symbols are sorted by score (best first), then by repository, path and line.
     async fn symbols(
         &self,
@@ -170,7 +170,7 @@ pub trait Names: Generations {
     ) -> Result<Vec<FileHit>, NamesError>;
 
     /// Returns one page of all visible symbols of a repository. `from` is 0 for the first page. For each
-    /// later page, it is `next` of the previous page.
+    /// later page, `from` is `next` of the previous page.
     async fn scroll(
         &self,
         view: &View,

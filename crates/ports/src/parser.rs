@@ -6,15 +6,16 @@ use cairn_domain::{FileFacts, SourceText};
 use crate::error::port_error;
 
 port_error!(
-    /// An error of the parser as a whole. Errors of a single file are in the status of its facts.
+    /// An error of the parser as a whole. The error of a single file is stored in the status of the facts of
+    /// this file.
     FileParserError,
     "parser"
 );
 
 #[async_trait]
 pub trait FileParser: Send + Sync {
-    /// Returns the facts of each text, in the same order. If a file exceeds the limits or makes the parser
-    /// process die, its facts contain only windows of text, and the status names the reason. The other files
+    /// Returns the facts of each text, in the same order. If a file exceeds the limits or crashes the parser
+    /// process, its facts contain only windows of text, and its status contains the reason. The other files
     /// are not affected.
     async fn parse(&self, texts: Vec<SourceText>) -> Result<Vec<FileFacts>, FileParserError>;
 }

@@ -1,8 +1,8 @@
 //! The store of the documents of the catalogue and the ledger. Each command changes documents in one
 //! transaction.
 //!
-//! `cairn_runs` makes the decisions. An implementation only loads, locks and stores, so the decisions are the
-//! same in all stores.
+//! `cairn_runs` makes the decisions. An implementation only loads, locks and stores documents, so the
+//! decisions are the same for all stores.
 
 use async_trait::async_trait;
 use cairn_domain::{PublishedSeq, RepositoryId, RunId, Tenant, View};
@@ -72,7 +72,7 @@ pub enum RunQuery {
 pub trait RunDocuments: Send + Sync {
     /// Loads the documents of the command under the write lock, applies the command, and stores the result
     /// durably. If the command returns an error (`NotFound`, `Conflict`, `Invalid`), nothing is stored.
-    /// Commands on the same document run one after the other. If the transaction conflicts with another
+    /// Commands on the same document are executed one at a time. If the transaction conflicts with another
     /// transaction, the command may be applied again.
     async fn change(&self, command: Command) -> Result<CommandReply, RunDocumentsError>;
 
@@ -88,7 +88,7 @@ pub trait RunDocuments: Send + Sync {
     /// The ended parts of a run, sorted by id.
     async fn parts(&self, run: RunId) -> Result<Vec<EndedPart>, RunDocumentsError>;
 
-    /// Removes the views of publications that were superseded before `until_ms`. The time of the superseding
-    /// publication counts, because new questions used the view until this time.
+    /// Removes the views of publications that were superseded before `until_ms`. `until_ms` is compared with
+    /// the time of the later publication, because new questions used the view until that publication.
     async fn forget_publications(&self, until_ms: i64) -> Result<(), RunDocumentsError>;
 }

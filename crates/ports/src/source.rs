@@ -15,8 +15,8 @@ port_error!(
 );
 
 impl SourceError {
-    /// Whether a chain of causes, given as text, begins with an error of a source. Such an error concerns the
-    /// repository, not a store.
+    /// Whether a chain of causes, given as text, begins with an error of a source. An error of a source is a
+    /// problem of the repository, not of a store.
     pub fn begins(chain: &str) -> bool {
         chain.starts_with("source: ")
     }
@@ -39,14 +39,15 @@ pub struct TreeEntry {
 }
 
 /// Data that one read of a source returns, to speed up the next read of the same source. Only the adapter
-/// knows the format. The data is optional. Without this data, or with the data of another source, the result
-/// is the same, but the read costs more.
+/// knows the format. The data is optional. Without this data, or with the data of a different source, the
+/// result is the same, but the read takes longer.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SourceCache {
     /// With this data, the adapter need not hash unchanged files again. Empty for sources that do not need
-    /// it.
+    /// this data.
     pub stats: Vec<u8>,
-    /// With this data, the adapter need not walk known commits again. Empty for sources that do not need it.
+    /// With this data, the adapter need not walk known commits again. Empty for sources that do not need this
+    /// data.
     pub history: Vec<u8>,
 }
 
@@ -131,12 +132,12 @@ pub trait SourceReader: Send + Sync {
     /// `None` for sources without a head (working trees, directories).
     fn head(&self, source: &Source, options: &ReadOptions) -> Result<Option<BlobId>, SourceError>;
 
-    /// Reads the tree. A URL is fetched first.
+    /// Reads the tree. If the source is a URL, it is fetched first.
     fn open(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn SnapshotTree>, SourceError>;
 }
 
-/// One state of a source. The state stays readable and unchanged while this value exists. The only exception
-/// is a working tree, which other programs may change.
+/// One state of a source. The state stays readable and unchanged while this value exists. The exception is a
+/// working tree, because other programs may change its files.
 pub trait SnapshotTree: Send + Sync {
     fn revision(&self) -> &Revision;
 

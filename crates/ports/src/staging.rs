@@ -21,9 +21,9 @@ impl Staging {
         Self { tenant, run, part, aborted: BTreeSet::new() }
     }
 
-    /// Whether this run may end a version. The version must have begun in an earlier generation, and must not
-    /// have ended, unless only an aborted run ended it. So even a writer that is very late never overwrites a
-    /// `gen_to` that a published run or a run in progress has set.
+    /// Whether this run may end a version. The version must have begun in an earlier generation. The version
+    /// must also be current, or must have been ended by an aborted run. Therefore even a very late writer
+    /// never overwrites a `gen_to` that a published run or a run in progress has set.
     pub fn may_retire(&self, version: Interval) -> bool {
         let is_open = version.gen_to == GenerationId::OPEN;
         version.gen_from < self.run.generation && (is_open || self.aborted.contains(&version.gen_to))

@@ -18,7 +18,7 @@ port_error!(
 /// A part of the change that a generation makes in the text index. A generation may stage several parts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StagedTexts {
-    /// Paths whose earlier texts end with this generation.
+    /// Paths whose earlier texts are no longer valid from this generation on.
     pub replaced: Vec<RepoPath>,
     pub texts: Vec<StagedText>,
 }

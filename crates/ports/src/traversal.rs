@@ -69,12 +69,12 @@ pub struct Reached {
     pub node: NodeRecord,
     /// Number of edges between the nearest start node and the node, at least 1.
     pub depth: u32,
-    /// The node from which the edge was followed: a start, or a node of an earlier level.
+    /// The node from which the edge was followed: a start node, or a node of the previous level.
     pub previous: NodeKey,
     /// The edge between `previous` and the node.
     pub edge: EdgeRecord,
-    /// The other edges that were followed to the node on the same level, sorted by confidence (highest
-    /// first), name of the kind, line and key.
+    /// All other edges that reach the node from the same level, sorted by confidence (highest first), name of
+    /// the kind, line and key.
     pub other_edges: Vec<EdgeRecord>,
     /// The product of the confidences of all edges from the start to the node, in millionths.
     pub confidence: u64,
@@ -114,16 +114,16 @@ pub struct Walk {
     pub is_cut: bool,
 }
 
-/// Traverses the graph from `starts`. `edges_at` returns the visible edges in scope that start or end at a
-/// node. `request.follow` specifies the direction. `edges_at` returns no edges for a start that is not
-/// visible.
+/// Traverses the graph from `starts`. `edges_at` returns the edges of a node that are visible and in scope.
+/// `request.follow` specifies the direction. For a start node that is not visible, `edges_at` returns no
+/// edges.
 ///
-/// 1. Edges between a node and itself are ignored. From each node, the first `max_edges_per_node` edges are
-///    followed, in the order of confidence (highest first), key of the other end, name of the kind, line, and
-///    key of the edge.
-/// 2. Among the edges that reach one node from one level, the edge with the highest product of confidences is
-///    the first, then the edge with the smallest key of the previous node, name of the kind, line and key.
-///    The other edges are listed beside it.
+/// 1. Edges between a node and itself are ignored. The edges of each node are sorted by confidence (highest
+///    first), key of the node at the other end, name of the kind, line, and key of the edge. The first
+///    `max_edges_per_node` edges are followed.
+/// 2. The edges that reach one node from one level are sorted by product of confidences (highest first), then
+///    by key of the previous node, name of the kind, line and key. The first of these edges becomes `edge`.
+///    The remaining edges become `other_edges`.
 /// 3. A node that is a start node or belongs to an earlier level is omitted. As an exception, if
 ///    `returns_starts` is set, the first level may contain start nodes.
 /// 4. Each level is sorted by confidence and key. If there are too many nodes, the last nodes are omitted.
@@ -199,7 +199,7 @@ impl<'r> Levels<'r> {
     }
 }
 
-/// Adds a step. If another step leads to the same node, the better one is kept, with the edges of both.
+/// Adds a step. If two steps lead to the same node, the better step is kept, with the edges of both steps.
 fn add(best: &mut BTreeMap<NodeKey, Step>, step: Step) {
     match best.entry(step.node) {
         Entry::Vacant(place) => {

@@ -22,7 +22,7 @@ port_error!(
 pub struct StagedPoints {
     /// New versions. A version is inserted if no record with its key and generation exists.
     pub points: Vec<Point>,
-    /// Keys of the chunks whose visible version ends with this generation.
+    /// Keys of the chunks whose current version is retired by this generation.
     pub retired: Vec<ChunkKey>,
 }
 
@@ -49,14 +49,14 @@ pub struct ChunkFilter {
     pub include_tests: IncludeTests,
     /// A chunk must have all of these tags.
     pub tags: Vec<String>,
-    /// The last change must be at or after this time, in seconds since 1970. Chunks without a known time
-    /// always match. Such a chunk is treated as being as new as its generation: the caller leaves out
-    /// repositories whose generation is older than this time.
+    /// The last change of a chunk must be at or after this time, in seconds since 1970. Chunks without a
+    /// known time always match. The store treats such a chunk as new; the caller leaves out repositories
+    /// whose generation is older than this time.
     pub since: Option<i64>,
 }
 
-/// Returns the path that a value of `ChunkFilter::paths` matches literally, if the value has no wildcards. An
-/// escaped special character is in brackets (`[*]`).
+/// Returns the path that a value of `ChunkFilter::paths` matches literally, if the value has no wildcards. A
+/// special character is escaped with brackets (`[*]`).
 pub fn literal_path(pattern: &str) -> Option<String> {
     let mut literal = String::with_capacity(pattern.len());
     let mut rest = pattern.chars();
@@ -136,8 +136,8 @@ pub struct ChunkPlace {
 /// Finds chunks by their files.
 #[async_trait]
 pub trait ChunkPlaces: Send + Sync {
-    /// Returns the sorted places of all visible chunks that match the filter. The filter must name files,
-    /// because the number of results is not limited.
+    /// Returns the sorted places of all visible chunks that match the filter. The filter must restrict the
+    /// files, because the number of results is not limited.
     async fn places(
         &self,
         view: &View,
@@ -156,8 +156,9 @@ pub trait VectorStore: Generations + ChunkPlaces {
     ///
     /// - `dense`: the chunks whose dot product with the vector is highest. Chunks with a negative product are
     ///   included.
-    /// - `sparse`: the chunks with the highest score: the sum, over all query terms, of the query's weight
-    ///   times the chunk's weight. A chunk must have at least one of the terms.
+    /// - `sparse`: the chunks with the highest score. The score is the sum, over all query terms, of the
+    ///   weight of the term in the query times its weight in the chunk. A chunk must have at least one of the
+    ///   terms.
     async fn search(
         &self,
         view: &View,
@@ -203,7 +204,7 @@ pub trait VectorStore: Generations + ChunkPlaces {
     ) -> Result<Vec<ChunkRecord>, VectorStoreError>;
 
     /// Returns one page of all visible chunks of a repository. `from` is 0 for the first page. For each later
-    /// page, it is `next` of the previous page.
+    /// page, `from` is `next` of the previous page.
     async fn scroll(
         &self,
         view: &View,

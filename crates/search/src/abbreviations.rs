@@ -1,8 +1,8 @@
 //! Finds words with the same meaning as a keyword: abbreviations and long forms such as `db` and `database`,
 //! and the synonyms that the operator configured.
 //!
-//! A chunk that contains one of these words contains the subject of the question. The synonyms that ship with
-//! Cairn are not included, because they may have a different meaning.
+//! A chunk that contains a word with the same meaning as a keyword counts as a chunk that contains the
+//! keyword. The synonyms that ship with Cairn are not included, because they may have a different meaning.
 
 use cairn_question::{SynonymEntry, SynonymSource, Synonyms};
 use cairn_ranking::is_abbreviation;

@@ -14,7 +14,7 @@ const MAX_ELSEWHERE: usize = 20;
 const MAX_CALLS: usize = 2;
 
 impl Searcher {
-    /// Adds these facts to the error for an absent name. Other errors are not changed.
+    /// Adds the explanation to the error for an absent name. Other errors are not changed.
     pub(crate) async fn explain_absent_name(
         &self,
         error: QueryError,

@@ -1,9 +1,9 @@
 //! Caches the ranked hits of questions.
 //!
 //! The cache key contains everything on which the hits depend: the tenant, the searched repositories with
-//! their published runs, the question, the options for interpreting it, and its filters. A publication
-//! changes the key. Therefore hits are never returned for a newer state, or to a caller with a different
-//! scope. Texts and stamps are read again for each page.
+//! their published runs, the question, the options for interpreting it, and its filters. Each publication
+//! changes the published runs, and therefore the key. Therefore hits are never returned for a newer state, or
+//! to a caller with a different scope. Texts and stamps are read again for each page.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -32,7 +32,7 @@ impl Default for AnswerCache {
 }
 
 impl AnswerCache {
-    /// A cache of this size. A cache of zero bytes stores nothing.
+    /// Creates a cache with this maximum size. A cache of zero bytes stores nothing.
     pub fn with_bytes(max_bytes: usize) -> Self {
         Self(Mutex::new(Recent::new(max_bytes)))
     }
@@ -57,13 +57,14 @@ impl Searcher {
         let known = self.answers.cached().get(&key);
         if let Some(known) = known {
             let mut known = Retrieved::clone(&known);
-            // The repositories have the same generations in both views, but the older view may have expired.
+            // The repositories have the same generations in the cached view and in the new view, but the
+            // cached view may have expired.
             known.query.view = view;
             return Ok(known);
         }
         let retrieved = self.retrieve(view, asked, selected).await?;
-        // If a name in the question is not in the index, it may be in a changed file. Then the result is not
-        // cached, because the key does not depend on changed files.
+        // If a name in the question is not in the index, it may be in a changed file. Such a result is not
+        // cached, because the cache key does not depend on changed files.
         if self.changed.is_some() && !retrieved.query.names.notes.is_empty() {
             return Ok(retrieved);
         }

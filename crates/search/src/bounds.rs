@@ -1,5 +1,5 @@
-//! Limits for the size of a question. Larger questions would slow down other callers, because the compilation
-//! of globs and the comparison of words cannot be interrupted.
+//! Limits for the size of a question. Larger questions would delay other callers, because the compilation of
+//! globs and the comparison of words cannot be interrupted.
 
 use cairn_inventory::{MAX_NESTING, nesting};
 use globset::{Glob, GlobBuilder};

@@ -14,8 +14,8 @@ use crate::{QueryError, Searcher, bounds};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Allowed {
     All,
-    /// Full names, or globs over full names (`*` also matches `/`). Former names and parts of names match
-    /// nothing.
+    /// Full names, or globs over full names (`*` also matches `/`). An entry does not match former names or
+    /// parts of names.
     Only(Vec<String>),
 }
 
@@ -70,8 +70,8 @@ impl Caller {
         Self { tenant: Tenant::local(), allowed: Allowed::All, name: "local".to_owned() }
     }
 
-    /// A digest of the caller and the allowed repositories. The digest binds a cursor to the caller and to
-    /// these permissions.
+    /// A digest of the caller and the allowed repositories. A cursor contains this digest, so the cursor is
+    /// valid only for this caller with these permissions.
     pub(crate) fn identity(&self) -> Digester {
         let digester = Digester::new("caller").text(self.tenant.as_str()).text(&self.name);
         match &self.allowed {

@@ -58,7 +58,7 @@ impl ChangedDefinition {
         self.files.iter().find(|file| file.path == self.symbol.path)
     }
 
-    /// The definition in the form of a result that comes first. The index does not contain the definition.
+    /// Returns the definition as the first result. The index does not contain the definition.
     pub(crate) fn leading(&self) -> Option<Leading> {
         let chunk = self.chunk()?;
         let symbol = SymbolEntry { chunk: Some(chunk.key), ..self.symbol.clone() };
@@ -101,7 +101,8 @@ impl ChangedDefinition {
         })
     }
 
-    /// The error for a question about the relations of the definition, which are not in the index.
+    /// The error for a question about the relations of the definition. The index does not contain these
+    /// relations yet.
     pub(crate) fn not_indexed(&self) -> QueryError {
         let SymbolEntry { qualified_name, path, line, .. } = &self.symbol;
         let message = format!("`{qualified_name}` is in `{path}`, line {line}, which changed after it was indexed");
@@ -141,9 +142,9 @@ struct Candidate<'a> {
 }
 
 impl Searcher {
-    /// The definitions of a name, from the first of these sources that has any: the same name in the index,
-    /// the same name in a changed file, a near name in the index, a near name in a changed file, a line that
-    /// looks like the definition.
+    /// The definitions of a name, from the first of these sources that contains a definition: the same name
+    /// in the index, the same name in a changed file, a near name in the index, a near name in a changed
+    /// file, a line that looks like the definition.
     pub(crate) async fn definitions(
         &self,
         view: &View,
@@ -238,7 +239,8 @@ fn near_names<'a>(changed: &'a Changed<'_>, request: NameRequest<'a>) -> Vec<Can
     symbols(changed, request).filter_map(candidate).collect()
 }
 
-/// The best candidate. Other candidates with the same name and score become its other definitions.
+/// Returns the best candidate. The remaining candidates with the same name and score become its other
+/// definitions.
 fn best(mut candidates: Vec<Candidate<'_>>, request: NameRequest<'_>) -> Option<ChangedDefinition> {
     let context = DefinitionContext { near_path: request.near_path };
     candidates.sort_by(|left, right| {

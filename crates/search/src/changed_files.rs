@@ -14,7 +14,7 @@ pub struct ChangedFile {
     /// The redacted text of the file.
     pub text: String,
     pub num_lines: u32,
-    /// The definitions in the file. They have no chunks in the index.
+    /// The definitions in the file. The index contains no chunks of these definitions.
     pub symbols: Vec<SymbolEntry>,
 }
 
@@ -23,8 +23,7 @@ pub struct ChangedFile {
 #[async_trait]
 pub trait ChangedFiles: Send + Sync {
     /// The changed files of a repository, sorted by path. The list is empty if the source of the repository
-    /// is neither a working tree nor a directory, or if the source cannot be read now. Then the question is
-    /// answered only from the index. The number and the size of the files are limited, so some files may be
-    /// missing.
+    /// is a remote, or if the source cannot be read now; the question is then answered only from the index.
+    /// The number and the size of the files are limited, so some files may be missing.
     async fn changed_files(&self, repository: &RepositoryRecord) -> Arc<[ChangedFile]>;
 }

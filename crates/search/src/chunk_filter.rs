@@ -1,4 +1,4 @@
-//! Applies a chunk filter to chunks that are fetched by their keys. This is needed because stores apply
+//! Applies a chunk filter to chunks that are fetched by their keys. This check is needed because stores apply
 //! filters only to searches.
 
 use cairn_domain::{ChunkRecord, RepoPath};
@@ -7,7 +7,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::{QueryError, QueryErrorCode};
 
-/// A chunk filter with compiled globs. It accepts the same chunks as the filter in a store does.
+/// A chunk filter with compiled globs. It accepts the same chunks as the filter of a store.
 pub(crate) struct CompiledFilter<'a> {
     filter: &'a ChunkFilter,
     paths: GlobSet,

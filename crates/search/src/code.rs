@@ -62,7 +62,7 @@ impl Searcher {
             },
             (None, Some(path)) => {
                 let read = self.read_path(&view, &selected, path, request).await;
-                // `src/server.py#Server.run` refers to a symbol, unless a file has this path.
+                // A path such as `src/server.py#Server.run` refers to a symbol, unless a file has this path.
                 match (read, path.split_once('#')) {
                     (Err(error), Some((_, name))) if error.code == QueryErrorCode::NotFound && !name.is_empty() => {
                         self.read_symbol(&view, &selected, path, None, request).await
@@ -274,7 +274,7 @@ pub(crate) fn damaged(key: &str, error: &cairn_wire::DecodeError) -> QueryError 
     QueryError::new(QueryErrorCode::Corrupt, message).hint(REBUILD)
 }
 
-/// The lines from `first` to `last`, with their line ends. Line numbers start at 1.
+/// The lines from `first` to `last`, with their line ends. Line numbers are one-based.
 pub(crate) fn lines(text: &str, first: u32, last: u32) -> &str {
     let mut starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
     let start = starts.by_ref().nth(first.saturating_sub(1) as usize).unwrap_or(text.len());

@@ -1,8 +1,8 @@
 //! Cursors: the start of the next page of an answer, in the view of the first page.
 //!
 //! A cursor contains the digest of its question, the number of the publication whose view it reads, and the
-//! position of the next result. It also contains the resolved value of `since` and the time at which the
-//! cursor was issued. A cursor expires because views are available only for a limited time. A cursor is
+//! position of the next result. A cursor also contains the resolved value of `since`, and the time at which
+//! the cursor was issued. A cursor expires because views are available only for a limited time. A cursor is
 //! encrypted, because the publication number counts the publications of all tenants. The length of a cursor
 //! is constant. The nonce is the authentication tag over the contents and the caller (SIV). Therefore a
 //! cursor needs no random numbers, every change of a cursor is detected, and only the caller who received the
@@ -31,7 +31,7 @@ impl std::fmt::Debug for CursorKey {
 }
 
 impl CursorKey {
-    /// Derives a key for one purpose. Keys for other purposes cannot be computed from the result.
+    /// Derives a key for one purpose. The derived key does not reveal the keys for other purposes.
     pub(crate) fn derive(self, purpose: &str) -> [u8; 32] {
         blake3::derive_key(&format!("cairn 2026 {purpose}"), &self.0)
     }
@@ -77,12 +77,13 @@ impl Cursor {
     ) -> Result<Self, QueryError> {
         let cursor = Self::open_for(text, key, caller, question, now_ms)?;
         if !(0..=LIFE_MS / 1000).contains(&since.saturating_sub(cursor.since)) {
-            return Err(invalid("the cursor was issued for another `since`"));
+            return Err(invalid("the cursor was issued for a different value of `since`"));
         }
         Ok(cursor)
     }
 
-    /// The same as `open`, for requests without `since`. The value of `since` in the cursor is not checked.
+    /// Does the same as `open` for requests without `since`. The value of `since` in the cursor is not
+    /// checked.
     pub(crate) fn open_for(
         text: &str,
         key: CursorKey,
@@ -95,7 +96,7 @@ impl Cursor {
         };
         let (own_question, numbers) = body.split_at_mut(QUESTION_BYTES);
         if own_question != short(&question) {
-            return Err(invalid("the cursor was issued for another query or other filters"));
+            return Err(invalid("the cursor was issued for a different query or different filters"));
         }
         let mut values = numbers.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default()));
         let mut value = || values.next().unwrap_or_default();
@@ -146,12 +147,12 @@ fn opened(text: &str, key: CursorKey, caller: &Caller) -> Option<[u8; BODY_BYTES
     let (given, body) = sealed.split_at(TAG_BYTES);
     let (given, mut body) = (given.try_into().ok()?, <[u8; BODY_BYTES]>::try_from(body).ok()?);
     encrypt(&mut body, &given, key);
-    // The hashes of the tags are compared, because a comparison of hashes takes constant time.
+    // The hashes of the tags are compared, because `blake3` compares hashes in constant time.
     let is_ours = blake3::hash(&tag(&body, key, caller)) == blake3::hash(&given);
     is_ours.then_some(body)
 }
 
-/// Reads the hexadecimal digits that `seal` writes. All other texts are rejected.
+/// Reads the hexadecimal digits that `seal` writes, and rejects every other text.
 fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digit = |digit: u8| match digit {
         b'0'..=b'9' => Some(digit - b'0'),

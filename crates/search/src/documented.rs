@@ -1,4 +1,4 @@
-//! Adds the files and symbols that are named in the navigation documents among the hits.
+//! If hits of a search are navigation documents, adds the files and symbols that these documents name.
 //!
 //! A navigation document answers a question about a module, an entry point or the conventions. The files that
 //! the document names are also part of the answer.
@@ -17,9 +17,9 @@ use crate::{QueryError, Searcher};
 
 /// The kinds of edges that lead from a document to its sections, and from the sections to files and symbols.
 const FOLLOWED_KINDS: [EdgeKind; 3] = [EdgeKind::Contains, EdgeKind::EntryPoint, EdgeKind::Mentions];
-/// Number of best hits among which documents are searched for.
+/// Documents are looked for only among this number of best hits.
 const NUM_LEADING: usize = 5;
-/// If no document is among this number of best hits, the question is not about a document.
+/// If none of this number of best hits is a document, documents are not used.
 const NUM_FIRST: usize = 3;
 /// Maximum number of added hits.
 const MAX_ADDED: usize = 6;
@@ -69,7 +69,7 @@ impl Searcher {
         self.with_shown(extension, hits, &sources, shown, MAX_ADDED).await
     }
 
-    /// The chunk of each named file or symbol. A file that has a hit is shown by its best hit.
+    /// The chunk of each named file or symbol. For a file with hits, this is the chunk of its best hit.
     async fn chunks_of_named(
         &self,
         query: &PreparedQuery,
@@ -108,7 +108,7 @@ fn sources(hits: &[RankedHit]) -> BTreeMap<NodeKey, Source> {
     sources
 }
 
-/// Adds the other sections of the documents. Each section gets the score of its document.
+/// Adds the sections of the documents that are not hits. Each section gets the score of its document.
 fn add_sections(sources: &mut BTreeMap<NodeKey, Source>, reached: &[Reached]) {
     for section in reached.iter().filter(|reached| reached.node.kind == NodeKind::Section) {
         let Some(document) = sources.get(&section.previous) else { continue };

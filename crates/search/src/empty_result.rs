@@ -96,14 +96,14 @@ pub struct WeakMatch {
 pub struct NothingFound {
     /// The reason as a sentence.
     pub statement: String,
-    /// If the results are not relevant: the keywords of the question that no chunk contains.
+    /// The keywords of the question that no chunk contains. Set only if the best hits are not relevant.
     pub missing_words: Vec<String>,
     /// Requested repositories without a published generation.
     pub not_indexed: Vec<String>,
     /// Number of chunks in the requested repositories, without the filter.
     pub num_chunks: u64,
-    /// The restrictions that would have to be removed for the search to have results, each with the number of
-    /// chunks that would then match. The restriction with the most chunks comes first.
+    /// The restrictions without which the search would have results, each with the number of chunks that
+    /// would then match. The restriction with the most chunks comes first.
     pub without: Vec<(Restriction, u64)>,
     /// Questions with results, best first.
     pub suggestions: Vec<SuggestedQuery>,
@@ -115,12 +115,12 @@ pub struct NothingFound {
 }
 
 const MAX_MODULES: usize = 5;
-/// Maximum number of missing words in the statement.
+/// Maximum number of missing words that the statement lists.
 const MAX_STATED_WORDS: usize = 6;
 const MAX_WEAK_MATCHES: usize = 3;
 /// Number of best results whose modules are counted.
 const MODULES_OF_BEST: usize = 20;
-/// Number of tokens of an entry in addition to its names.
+/// Number of tokens that an entry needs in addition to its names.
 const ENTRY_TOKENS: usize = 20;
 
 /// A search without results.
@@ -128,7 +128,7 @@ pub(crate) struct WithoutResults<'a> {
     pub(crate) query: &'a PreparedQuery,
     pub(crate) selected: &'a [KnownRepository],
     pub(crate) filter: &'a ChunkFilter,
-    /// Hits that are not relevant enough to be results.
+    /// The hits, none of which is relevant enough to be a result.
     pub(crate) weak: Vec<RankedHit>,
     pub(crate) relevance: &'a AnswerRelevance,
 }

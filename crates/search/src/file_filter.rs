@@ -12,13 +12,12 @@ use crate::chunk_filter::{CompiledFilter, is_in};
 use crate::repositories::KnownRepository;
 use crate::{QueryError, Searcher};
 
-/// Number of manifests that are read at the same time. They are read at the same time because each read waits
-/// for the store.
+/// Number of manifests that are read at the same time. Reads overlap because each read waits for the store.
 const MANIFESTS_AT_ONCE: usize = 8;
 
 impl Searcher {
-    /// The files that match the filter. A directory matches if a file below it does. Files have no kind, so
-    /// the kinds in the filter are ignored.
+    /// The files that match the filter. A directory matches if a file below it matches. Files have no kind,
+    /// so the kinds in the filter are ignored.
     pub(crate) async fn filtered_files(
         &self,
         mut hits: Vec<FileHit>,
@@ -50,8 +49,8 @@ impl Searcher {
     }
 }
 
-/// The paths of the indexed files that match. If `of_directories` is set, the paths of the directories above
-/// these files.
+/// The paths of the indexed files that match the filter. If `of_directories` is set, the function returns the
+/// paths of the directories above these files instead.
 fn matching_paths(
     manifest: &Manifest,
     compiled: &CompiledFilter<'_>,
@@ -72,7 +71,7 @@ fn matching_paths(
     paths
 }
 
-/// Whether a file matches the filter, apart from the paths in the filter.
+/// Whether a file matches all parts of the filter except the paths.
 fn matches(entry: &ManifestEntry, filter: &ChunkFilter) -> bool {
     let ChunkFilter { languages, kinds: _, paths: _, module_prefixes, include_tests, tags, since } = filter;
     let language = entry.language.as_deref().unwrap_or("text");

@@ -1,8 +1,8 @@
 //! Resolves the name of a file or directory, for reading, relationships and names in questions.
 //!
-//! A name that is written like the name of a file is compared with paths before symbols are searched. A path
-//! is used if it, its last parts or the beginning of its base name equal the name. If the path differs from
-//! the requested path, the answer has a label. Similar paths are only suggested.
+//! A name that looks like a file name is compared with paths before symbols are searched. A path is used if
+//! it, its last parts or the beginning of its base name equal the name. If the path differs from the
+//! requested path, the answer contains a note about the difference. Similar paths are only suggested.
 
 use cairn_domain::{RepoPath, RepositoryId, Scope, View};
 use cairn_ports::{FileHit, FileMatch, NameMatch};
@@ -14,7 +14,7 @@ use crate::repositories::KnownRepository;
 use crate::resolve::{NUM_SIMILAR, NameMatching, NameRequest, Substitution};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
-/// The scores, in percent, of an equal path, of an equal base name or end of the path, and of an equal
+/// The scores in percent: for an equal path, for an equal base name or end of the path, and for an equal
 /// beginning of the base name.
 pub(crate) const SAME_PATH: u32 = 100;
 pub(crate) const SAME_NAME: u32 = 90;
@@ -24,7 +24,7 @@ pub(crate) const SIMILAR: u32 = 50;
 
 /// Maximum number of calls that an error suggests.
 const MAX_CALLS: usize = 2;
-/// Maximum number of paths that are compared with the context.
+/// Maximum number of found paths whose distance from `near_path` is compared.
 const MAX_FOUND: usize = 200;
 
 /// The name of a file or directory to resolve.
@@ -51,14 +51,14 @@ pub(crate) struct NamedFile {
 }
 
 impl<'a> FileRequest<'a> {
-    /// A request that also accepts paths of which only the base name, the end or the beginning equals the
-    /// name.
+    /// A request that accepts a path if the name equals the path, the end of the path, its base name or the
+    /// beginning of its base name.
     pub(crate) fn new(name: &'a str, near_path: Option<&'a str>) -> Self {
         Self { name, near_path, min_score: SAME_BEGINNING }
     }
 
-    /// A request that does not accept an equal beginning, because the name is not written like the name of a
-    /// file.
+    /// A request for a name that does not look like a file name: an equal beginning of a base name is not
+    /// accepted.
     pub(crate) fn of_any_name(name: &'a str, near_path: Option<&'a str>) -> Self {
         Self { min_score: SAME_NAME, ..Self::new(name, near_path) }
     }
@@ -95,9 +95,9 @@ impl Searcher {
         Ok(named(request, name, files, false))
     }
 
-    /// The file to which a name refers, if the name is written like the name of a file and no symbol has
-    /// exactly this name. Returns an error if neither a file nor a symbol has the name, because the name does
-    /// not refer to a symbol with a different name.
+    /// The file to which a name refers, if the name looks like a file name and no symbol has exactly this
+    /// name. Returns an error if neither a file nor a symbol has the name, because a file name must not
+    /// resolve to a symbol with a near name.
     pub(crate) async fn file_before_symbols(
         &self,
         view: &View,
@@ -136,8 +136,8 @@ impl Searcher {
         Err(with_symbols(error, similar))
     }
 
-    /// The error for a path that no file has. The error contains similar paths. `retry` builds the call that
-    /// is repeated with a similar path.
+    /// The error for a path that no file has. The error contains similar paths. `retry` builds the suggested
+    /// call, which repeats the failed call with a similar path.
     pub(crate) async fn unknown_file(
         &self,
         view: &View,
@@ -189,7 +189,8 @@ pub(crate) fn read_call(path: &str) -> NextCall {
     }
 }
 
-/// The best hit, with the other files of the same name, and with its label. The hits must be sorted by score.
+/// The best hit, with the other files that have the same name, and with a note if its path differs from the
+/// requested path. The hits must be sorted by score.
 fn named(request: FileRequest<'_>, name: &str, mut hits: Vec<FileHit>, is_directory: bool) -> Option<NamedFile> {
     if let Some(near) = request.near_path {
         hits.sort_by_key(|hit| (std::cmp::Reverse(hit.score), path_distance(near, hit.path.as_str())));
@@ -220,8 +221,8 @@ fn reason(name: &str, score: u32) -> &'static str {
     }
 }
 
-/// Adds similar names of symbols to the error for a path, and the call that reads the symbol with the most
-/// similar name.
+/// Adds two suggestions to the error for a path: the names of symbols that are similar to the path, and the
+/// call that reads the symbol with the most similar name.
 fn with_symbols(mut error: QueryError, similar: Vec<String>) -> QueryError {
     if let (Some(best), true) = (similar.first(), error.next_calls.len() < MAX_CALLS) {
         error = error.next(NextCall {

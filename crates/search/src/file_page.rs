@@ -23,7 +23,8 @@ pub(crate) struct FilePage {
 }
 
 impl FilePage {
-    /// The files from position `offset` on: at most `limit` files, and only as many as fit into `max_tokens`.
+    /// The files from position `offset`: at most `limit` files, and only as many files as fit into
+    /// `max_tokens`.
     pub(crate) fn of(all: &FoundFiles, offset: usize, limit: usize, max_tokens: usize) -> Self {
         let mut files: Vec<FoundFile> = all.files.iter().skip(offset).take(limit).cloned().collect();
         let fitting = fit_files(&mut files, max_tokens);

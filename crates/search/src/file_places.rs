@@ -1,6 +1,7 @@
 //! Finds the chunks of files, and caches their places.
 //!
-//! The chunks of a generation never change. So their places are read once for each file of a generation.
+//! The chunks of a generation never change, so the places of the chunks of each file are read once per
+//! generation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,7 +20,7 @@ const MAX_CACHED: usize = 200_000;
 /// A file of a generation. The generation is identified by the key of its manifest.
 type FileOfGeneration = (String, RepositoryFile);
 
-/// A cache of the places of chunks. All questions of a process share it.
+/// A cache of the places of chunks. All questions of a process share the cache.
 pub struct FilePlaces(Mutex<Recent<FileOfGeneration, Arc<Vec<ChunkPlace>>>>);
 
 impl Default for FilePlaces {
@@ -37,7 +38,7 @@ impl FilePlaces {
 }
 
 impl Searcher {
-    /// The places of the chunks of files that match the filter, sorted. The paths of the filter are not used.
+    /// The places of the chunks of files that match the filter, sorted. The paths in the filter are ignored.
     /// All files that are not in the cache are read in one call.
     pub(crate) async fn places<'a>(
         &self,
@@ -88,7 +89,7 @@ impl Searcher {
         let only = Scope::only(self.caller.tenant.clone(), files.iter().map(|(repository, _)| *repository));
         let paths = files.iter().map(|(_, path)| globset::escape(path.as_str())).collect();
         let mut places = self.vectors.places(view, &only, &ChunkFilter { paths, ..filter.clone() }).await?;
-        // A path may be in several repositories, and a path without a folder also matches in all folders.
+        // Several repositories may contain the path, and a path without a folder also matches in all folders.
         places.retain(|place| files.contains(&(place.repository, place.path.clone())));
         Ok(places)
     }

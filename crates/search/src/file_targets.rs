@@ -14,14 +14,14 @@ use crate::question_names::{NameNote, QuestionNames};
 use crate::target::{FileSearch, Target, TargetType, Targeted};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
-/// Maximum number of files that are found. If there are more files, the answer reports this fact.
+/// Maximum number of files that are found. The answer states whether more files match.
 const MAX_FILES: usize = 10_000;
-/// If a question is the name of a file, the maximum number of files that are shown beside its results.
+/// Maximum number of files that are shown in addition to the results, if the question is the name of a file.
 const FILES_BESIDE_RESULTS: usize = 5;
 
 /// The files and directories with a name.
 struct Matches {
-    /// Best first. If several files have the same score, the files near the context come first.
+    /// Best first. Files with the same score are sorted by their distance from `near_path`, nearest first.
     hits: Vec<FileHit>,
     /// Whether the filter excludes some files with this name.
     has_excluded: bool,
@@ -56,8 +56,9 @@ impl Searcher {
         Ok(Targeted { files: FoundFiles { files, role }, ranked: Some(Vec::new()), notes })
     }
 
-    /// The files for a question without a target type. If the question is a glob, all matching files are the
-    /// results. Otherwise, the best matching files are shown beside the results.
+    /// The files for a question that does not specify the type of its target. If the question is a glob, all
+    /// matching files are the results. Otherwise, the best matching files are shown in addition to the
+    /// results.
     pub(crate) async fn files_of_question(
         &self,
         query: &mut PreparedQuery,
@@ -97,7 +98,8 @@ impl Searcher {
         }
         let asked = FileNameQuery { name, kind: FileNameKind::FileName };
         query.parsed.file_name = Some(asked.clone());
-        // No symbol has this name, and the question does not refer to symbols with similar names.
+        // No symbol has this name, and symbols with similar names are ignored, because the question names a
+        // file.
         query.names = QuestionNames::default();
         Ok(Some(asked))
     }
@@ -224,7 +226,7 @@ impl Searcher {
     }
 }
 
-/// The same way of matching, but without similar names.
+/// Returns the same kind of match, but without similar names.
 fn without_similar(matching: FileMatch) -> FileMatch {
     match matching {
         FileMatch::Similar => FileMatch::Name,

@@ -64,8 +64,8 @@ impl Searcher {
         ])
     }
 
-    /// The digest of the total term counts. The division of the counts into layers depends on the history of
-    /// runs, but the totals do not.
+    /// The digest of the total term counts. The history of runs determines which layer stores a count, but
+    /// does not change the totals.
     async fn terms(&self, known: &KnownRepository) -> Result<KindDigest, QueryError> {
         let tables = self.tables_of(known).await?;
         let sum = sum_of_counts(tables.iter().map(|table| &**table));

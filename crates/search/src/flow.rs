@@ -16,15 +16,15 @@ use crate::neighbours::{Extension, MAX_ADDED, MIN_CONFIDENCE_PERCENT, Source, ne
 use crate::sites::Site;
 use crate::{QueryError, Searcher};
 
-/// The kinds of edges that a flow follows. References are included because a reference may pass a function to
-/// code that calls the function.
+/// The kinds of edges that a flow follows. References are included because code may pass a function as a
+/// value to the code that calls it.
 const FOLLOWED_KINDS: [EdgeKind; 2] = [EdgeKind::Calls, EdgeKind::References];
 /// Number of best hits from which paths start.
 const NUM_STARTS: usize = 20;
 const MAX_EDGES: usize = 30;
 const MAX_NODES: usize = 2_000;
 
-/// The start and the end of a flow, as far as the question states them.
+/// The start and the end of a flow. A field is `None` if the question does not state it.
 struct AskedEnds {
     from: Option<AskedEnd>,
     to: Option<AskedEnd>,
@@ -87,8 +87,8 @@ impl AskedEnd {
     }
 }
 
-/// Whether a question asks how a whole module works. Documents describe modules, so this question is answered
-/// with documents. All other flow questions are answered with a path.
+/// Whether a question asks how a whole module works. Documents describe modules, so such a question is
+/// answered with documents. Every other flow question is answered with a path.
 pub(crate) fn is_about_module(flow: &FlowAsked) -> bool {
     let is_module = |word: &str| MODULE_WORDS.contains(&word.to_lowercase().as_str());
     let has_end = flow.from.is_some() || flow.to.is_some();
@@ -110,7 +110,7 @@ fn term_set(text: &str) -> BTreeSet<u32> {
 
 impl Searcher {
     /// Follows the graph from the best hits, puts the steps of the best path first, and adds neighbours of
-    /// the hits. One call looks up the steps and the neighbours, and one call reads them.
+    /// the hits. One call finds the chunks of the steps and neighbours, and one call reads these chunks.
     pub(crate) async fn with_path(
         &self,
         extension: Extension<'_>,

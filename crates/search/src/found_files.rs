@@ -25,13 +25,13 @@ pub(crate) struct FoundFiles {
 /// The role of the files in the answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum FileRole {
-    /// The files are shown beside the results.
+    /// The files are shown in addition to the results.
     #[default]
     BesideResults,
     /// The files are the results, so the pages of the answer are pages of files. The first lines of the files
     /// are shown too.
     WithBeginnings,
-    /// The files are the results. Only their names are shown.
+    /// The files are the results, and only their names are shown.
     Names,
 }
 

@@ -11,7 +11,7 @@ use crate::relation_target::MAX_DEFINITIONS;
 use crate::repositories::{KnownRepository, name_of};
 use crate::{QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp, Substitution};
 
-/// An edge in the form in which answers show it, with the place of the reference.
+/// An edge as answers show it, with the place of the reference.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GraphEdge {
     /// The index, in `GraphAnswer::about`, of the node with the requested name.
@@ -34,8 +34,8 @@ pub struct GraphAnswer {
     /// Set if the name of the nodes differs from the requested name.
     pub substitution: Option<Substitution>,
     pub edges: Vec<GraphEdge>,
-    /// Number of all edges, including the edges beyond the limit. If `is_exact` is false, there are at least
-    /// this many edges.
+    /// Number of all edges, including the edges that `limit` omits. If `is_exact` is false, there are at
+    /// least this many edges.
     pub num_edges: u64,
     pub is_exact: bool,
     pub stamps: Vec<Stamp>,
@@ -70,8 +70,8 @@ pub struct SampledEdge {
     pub target: NodeRecord,
 }
 
-/// Number of lists of edges that are read at the same time. They are read at the same time because each read
-/// waits for the graph store.
+/// Number of lists of edges that are read at the same time. Reads overlap because each read waits for the
+/// graph store.
 const READS_AT_ONCE: usize = 4;
 
 impl Searcher {
@@ -134,8 +134,8 @@ impl Searcher {
         Ok(AboutEdges { nodes, edges, num_edges, is_exact: true })
     }
 
-    /// The edges of the files of a directory or module, with the files that have these edges. Without edges,
-    /// the first files are returned.
+    /// The edges of the files of a directory or module, with the files that have these edges. If the files
+    /// have no edges, the first files are returned.
     async fn edges_of_files(
         &self,
         (view, scope, selected): Places<'_>,
@@ -181,8 +181,9 @@ impl Searcher {
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, repositories).await?;
         let scope = self.scope_of(&selected);
-        // The sample consists of the edges with the smallest hashes of seed and key. Therefore the sample is
-        // uniform and does not depend on the order in which the store returns edges.
+        // Each edge gets a hash of the seed and its key, and the sample consists of the edges with the
+        // smallest hashes. Therefore the sample is uniform and does not depend on the order in which the
+        // store returns edges.
         let mut drawn: std::collections::BTreeMap<cairn_domain::Key128, EdgeRecord> = std::collections::BTreeMap::new();
         for known in &selected {
             let mut from = Some(0);

@@ -1,4 +1,4 @@
-//! The question for the edges of a name.
+//! The request for the edges of a name.
 
 use cairn_domain::EdgeKind;
 use cairn_ports::Direction;

@@ -28,7 +28,7 @@ pub(crate) struct GroupEdges {
 }
 
 impl Searcher {
-    /// The edges of these files, in the order of the files, without the edges between two of them.
+    /// The edges of these files, in the order of the files. Edges between two of these files are omitted.
     pub(crate) async fn edges_of_group(
         &self,
         view: &View,

@@ -1,4 +1,4 @@
-//! Reads the commits that sources on this machine are at now.
+//! Reads the current commits of sources on this machine.
 
 use async_trait::async_trait;
 use cairn_ports::RepositoryRecord;
@@ -6,7 +6,7 @@ use cairn_ports::RepositoryRecord;
 /// Reads the heads of sources on this machine. Only local mode has such sources.
 #[async_trait]
 pub trait Heads: Send + Sync {
-    /// The commit that the source is at, at most a second ago. `None` if the source has no commit, is not on
-    /// this machine, or cannot be read now.
+    /// The current commit of the source. The result may be up to one second old. `None` if the source has no
+    /// commit, is not on this machine, or cannot be read now.
     async fn head(&self, repository: &RepositoryRecord) -> Option<String>;
 }

@@ -21,7 +21,7 @@ const MAX_CHUNKS: usize = 40;
 const SCORE: u32 = 500;
 const WARNING: &str = "found by a regular expression in the text; may be incomplete or wrong";
 
-/// Words before the name of a definition.
+/// Keywords that come before the name in a definition.
 const KEYWORDS: &str = "def|defp|defmodule|defmacro|fn|func|fun|function|sub|proc|procedure|macro|macro_rules!|class|\
                         struct|enum|union|trait|interface|protocol|type|typedef|record|object|module|namespace|const|\
                         constant|let|var|val|static|define|alias|message|service|table|view";
@@ -41,7 +41,7 @@ impl HeuristicDefinition {
         LineSpan::new(self.line, self.chunk.span.end.max(self.line))
     }
 
-    /// The line in the form of a result that comes first.
+    /// Returns the line as the first result.
     pub(crate) fn leading(&self) -> Leading {
         let ChunkRecord { repository, path, language, module_path, is_test, .. } = &self.chunk;
         let symbol = SymbolEntry {
@@ -86,8 +86,8 @@ impl HeuristicDefinition {
 }
 
 impl Searcher {
-    /// A line that looks like the definition of the name. The line is searched for in chunks that contain
-    /// words of the name and, if the request has a path, are in this file.
+    /// A line that looks like the definition of the name. The search uses only chunks that contain words of
+    /// the name. If the request has a path, it uses only chunks of this file.
     pub(crate) async fn heuristic_definition(
         &self,
         view: &View,

@@ -25,7 +25,7 @@ pub struct Why {
     pub outcome: String,
     /// The outcome as a sentence that users can read.
     pub explanation: String,
-    /// The time, in seconds since 1970, at which the file got its current content according to the history.
+    /// The time, in seconds since 1970, of the commit that gave the file its current content.
     pub changed_at: Option<i64>,
     pub stamps: Vec<Stamp>,
 }

@@ -1,7 +1,7 @@
 //! Answers questions about code, the graph and the inventory. All data is read through ports.
 //!
-//! The crate does not depend on a back end or a transport. Every question reads one view and passes this view
-//! and its scope to every store.
+//! The crate does not depend on a back end or a transport. Every question reads one view, and passes this
+//! view and the scope of the question to every store.
 
 mod abbreviations;
 mod absent_name;
@@ -123,18 +123,18 @@ pub struct Searcher {
     pub packs: Arc<SourcePacks>,
     pub embedder: Arc<dyn Embedder>,
     pub clock: Arc<dyn Clock>,
-    /// The key that encrypts and authenticates cursors. The contents of a cursor cannot be read without the
-    /// key, and altered cursors and cursors of other callers are refused.
+    /// The key that encrypts and authenticates cursors. Without the key, the contents of a cursor cannot be
+    /// read. Altered cursors and cursors of other callers are refused.
     pub cursor_key: CursorKey,
-    /// The parts of the ranking that are switched on.
+    /// The parts of the ranking that are enabled.
     pub signals: Signals,
-    /// The cached term counts. All searchers of one process share the counts.
+    /// The cached term counts. All searchers of one process share these counts.
     pub term_tables: Arc<TermTables>,
     /// The hits of the most recent questions. All searchers of one process share the hits.
     pub answers: Arc<AnswerCache>,
     /// The cached members of patterns. All searchers of one process share the members.
     pub pattern_members: Arc<PatternMembers>,
-    /// The cached places of chunks in files. Searchers of one process share them.
+    /// The cached places of chunks in files. All searchers of one process share these places.
     pub file_places: Arc<FilePlaces>,
     /// Synonyms that the operator adds to the built-in synonyms.
     pub synonyms: Arc<Vec<SynonymEntry>>,
@@ -191,7 +191,7 @@ impl Searcher {
     pub fn with_synonyms(self, synonyms: &[(String, Vec<String>)]) -> Self {
         let entry =
             |(word, synonyms): &(String, Vec<String>)| SynonymEntry { word: word.clone(), synonyms: synonyms.clone() };
-        // The cache is emptied, because the cached hits were found with other synonyms.
+        // The cache of hits is emptied, because the cached hits were found with other synonyms.
         Self { synonyms: Arc::new(synonyms.iter().map(entry).collect()), answers: Arc::default(), ..self }
     }
 }

@@ -15,8 +15,8 @@ use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Stamp};
 
 /// Stems of documents that describe a module, in lower case, best first.
 const DOCUMENTS: [&str; 5] = ["agents", "readme", "claude", "overview", "architecture"];
-/// Stems of code files that document their module, best first. A file with the name of its folder comes after
-/// these stems.
+/// Stems of code files that document their module, best first. A code file with the name of its folder comes
+/// after the files with these stems.
 const CODE: [&str; 7] = ["__init__", "doc", "package-info", "lib", "mod", "index", "main"];
 
 /// The modules to list.
@@ -39,7 +39,7 @@ pub struct Module {
     pub description: Option<String>,
     /// Number of indexed files in the module, including all modules in it.
     pub num_files: u64,
-    /// The number of these files for each language.
+    /// Number of indexed files in the module for each language.
     pub languages: BTreeMap<String, u64>,
     /// The files that describe the module, each with its rank, best first.
     describing: BTreeSet<(usize, RepoPath)>,
@@ -146,7 +146,7 @@ fn module_name(entry: &ManifestEntry) -> String {
     folder_module(entry.language.as_deref().unwrap_or_default(), entry.path.directory())
 }
 
-/// For `a.b.c`: the names `a.b.c`, `a.b`, `a` and the root.
+/// The name of the module and of each module that contains it: `a.b.c`, `a.b`, `a` and the root for `a.b.c`.
 fn self_and_ancestors(name: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(name), |name| (!name.is_empty()).then(|| name.rsplit_once('.').map_or("", |(up, _)| up)))
 }

@@ -28,26 +28,27 @@ pub(crate) struct NamedNode {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct NamedCode {
     pub(crate) nodes: Vec<NamedNode>,
-    /// The directory or module whose files the nodes are. Edges between the files of the group are not shown.
+    /// The directory or module, if the nodes are its files. Edges between the files of the group are not
+    /// shown.
     pub(crate) group: Option<NamedGroup>,
     /// A sentence for the answer. Set if the name was not resolved to a definition, but to something else,
     /// such as a file.
     pub(crate) note: Option<String>,
 }
 
-/// A directory or module. Its files represent it in the graph.
+/// A directory or module. In the graph, its files represent it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct NamedGroup {
     pub(crate) kind: NamedKind,
     /// The path of the directory, or the name of the module.
     pub(crate) name: String,
-    /// Whether it has more files than are used.
+    /// Whether the directory or module has more files than the files that are used.
     pub(crate) is_cut: bool,
 }
 
-/// A name that nothing has.
+/// A name without a definition, file, directory, module or package.
 pub(crate) struct Absent {
-    /// Nothing has the name. The list contains near names, if there are any.
+    /// No code has the name. The list contains near names, if the index contains any.
     pub(crate) similar: Vec<String>,
     /// Definitions of a near name that the question may not mean, or the error for the absent definition.
     pub(crate) definitions: Result<Resolved, QueryError>,
@@ -114,7 +115,8 @@ impl NamedNode {
 }
 
 impl NamedCode {
-    /// The target of `analyze_relationship` that has the same edges. `None` for several files.
+    /// The target with which `analyze_relationship` returns the edges of these nodes. `None` for several
+    /// files.
     pub(crate) fn target(&self, name: &str) -> Option<String> {
         match (&self.group, self.nodes.as_slice()) {
             (Some(NamedGroup { kind: NamedKind::Module, name, .. }), _) => Some(name.clone()),
@@ -141,7 +143,8 @@ impl NamedCode {
 
 impl Searcher {
     /// Resolves a name of a relationship question or of `analyze_relationship`. Code with exactly this name,
-    /// or with the name in a different style, comes before a definition with a near name.
+    /// or with this name in a different style (`get_user`, `getUser`), is preferred to a definition with a
+    /// near name.
     pub(crate) async fn named_code(
         &self,
         view: &View,

@@ -15,14 +15,14 @@ use crate::{QueryError, Searcher};
 
 /// Maximum number of files with the requested name that are used.
 const MAX_FILES: usize = 8;
-/// Maximum number of files and directories that are read; those with exactly the requested name are chosen
-/// from them.
+/// Maximum number of files and directories that the name index returns. From these, the files and directories
+/// with exactly the requested name are chosen.
 const MAX_FOUND: usize = 200;
 /// Maximum number of directories with the requested name that are used.
 const MAX_DIRECTORIES: usize = 4;
 /// Maximum number of files of a directory or module that are used.
 const MAX_FILES_OF_GROUP: usize = 500;
-/// Parts of a qualified name that refer to the place where the name is used.
+/// Parts of a qualified name that are relative to the place where the name is used, for example `self`.
 const RELATIVE: [&str; 4] = ["crate", "self", "super", "."];
 
 impl Searcher {
@@ -184,7 +184,7 @@ fn read_as(name: &str, kind: &str, used: &str) -> String {
     format!("\"{name}\" is read as the {kind} `{used}`.")
 }
 
-/// States how exactly a requested name equals the name of a file or directory.
+/// How exactly a requested name equals the name of a file or directory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Grade {
     Exact,
@@ -203,8 +203,8 @@ fn as_path(name: &str) -> String {
     parts.join("/")
 }
 
-/// States how exactly the name equals the path of a file, or the last parts of the path. The name may omit
-/// the file extension.
+/// How exactly the name equals the path of a file, or the last parts of the path. The name may omit the file
+/// extension.
 fn grade(asked: &str, path: &str) -> Option<Grade> {
     let stem = match path.rsplit_once('/') {
         Some((directory, base)) => format!("{directory}/{}", without_ending(base)),
@@ -217,7 +217,7 @@ fn without_ending(base: &str) -> &str {
     base.rsplit_once('.').map_or(base, |(stem, _)| if stem.is_empty() { base } else { stem })
 }
 
-/// States how exactly the name equals the path, or the last parts of the path.
+/// How exactly the name equals the path, or the last parts of the path.
 fn directory_grade(asked: &str, path: &str) -> Option<Grade> {
     let num_parts = asked.split('/').count();
     let parts: Vec<&str> = path.split('/').collect();
@@ -229,7 +229,7 @@ fn directory_grade(asked: &str, path: &str) -> Option<Grade> {
     is_style.then_some(Grade::Style)
 }
 
-/// States how exactly a requested name equals the name of a package.
+/// How exactly a requested name equals the name of a package.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum PackageGrade {
     /// The whole name is equal, apart from case and style.

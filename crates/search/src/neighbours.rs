@@ -1,4 +1,4 @@
-//! Adds code to the hits of a question that is related to the best hits in the graph.
+//! Adds code to the hits of a question: the code that edges of the graph connect with the best hits.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,13 +19,13 @@ pub(crate) const EXPANDED_KINDS: [EdgeKind; 4] =
     [EdgeKind::Calls, EdgeKind::Extends, EdgeKind::Implements, EdgeKind::Imports];
 /// Number of best hits whose neighbours are added.
 const NUM_SOURCES: usize = 5;
-/// Maximum number of added hits. With a larger maximum, added hits would displace hits that match the
+/// Maximum number of added hits. With a larger maximum, added hits would replace hits that match the
 /// question.
 pub(crate) const MAX_ADDED: usize = 3;
 /// Maximum number of neighbours whose chunks are looked up.
 const MAX_LOOKED_UP: usize = 20;
-/// Edges with a lower confidence are ignored. Most of them are wrong, because the reference has many possible
-/// targets.
+/// Edges with a lower confidence are ignored. Most such edges are wrong, because their reference has many
+/// possible targets.
 pub(crate) const MIN_CONFIDENCE_PERCENT: u8 = 20;
 const MAX_EDGES: usize = 30;
 const MAX_NEIGHBOURS: usize = 150;
@@ -38,7 +38,7 @@ pub(crate) struct Source {
     pub(crate) path: RepoPath,
 }
 
-/// The nodes of the symbols whose code the first `max` hits contain, each with its hit.
+/// The nodes of the symbols in the first `max` hits, each with its hit.
 pub(crate) fn sources(hits: &[RankedHit], max: usize) -> BTreeMap<NodeKey, Source> {
     let mut sources: BTreeMap<NodeKey, Source> = BTreeMap::new();
     for hit in hits.iter().take(max) {
@@ -50,13 +50,13 @@ pub(crate) fn sources(hits: &[RankedHit], max: usize) -> BTreeMap<NodeKey, Sourc
     sources
 }
 
-/// The question and the page whose hits are extended over the graph.
+/// The question, and the page to whose hits neighbours in the graph are added.
 #[derive(Clone)]
 pub(crate) struct Extension<'a> {
     pub(crate) query: &'a PreparedQuery,
     pub(crate) scope: &'a Scope,
     pub(crate) filter: &'a ChunkFilter,
-    /// The positions of the page among all hits.
+    /// The positions of the hits of the page among all hits.
     pub(crate) page: Range<usize>,
 }
 
@@ -149,7 +149,7 @@ impl Searcher {
         max_added: usize,
     ) -> Result<Chunks, QueryError> {
         let Extension { query, scope, filter, page } = extension;
-        // A filter may exclude the first ones. Otherwise, the later ones are not shown.
+        // A filter may exclude the first chunks; without a filter, the later chunks are not needed.
         let num_read = if **filter == ChunkFilter::default() { max_added } else { shown.len() };
         let start = page.start.saturating_sub(ids.len() + max_added);
         let on_page = hits.iter().take(page.end).skip(start).filter(|hit| hit.chunk.text.is_empty());
@@ -175,7 +175,7 @@ pub(crate) fn via(reached: &Reached, symbol: &str, path: Option<&RepoPath>) -> V
     via_edge(&reached.edge, reached.edge.source == reached.previous, (symbol, path))
 }
 
-/// An edge of a hit. `is_outgoing` states whether it leads from the symbol to the hit.
+/// An edge of a hit. `is_outgoing` is true if the edge leads from the symbol to the hit.
 pub(crate) fn via_edge(edge: &EdgeRecord, is_outgoing: bool, (symbol, path): (&str, Option<&RepoPath>)) -> Via {
     Via {
         edge: edge.kind,

@@ -18,7 +18,7 @@ use crate::prepared_query::PreparedQuery;
 use crate::related_notes::MAX_RELATED;
 use crate::{QueryError, Searcher};
 
-/// Maximum number of types with the name of an owner that are read.
+/// Maximum number of types that are read for the name of an owner.
 const MAX_OWNERS: usize = 100;
 /// Maximum number of related types that are followed.
 const MAX_TYPES: usize = 500;
@@ -115,7 +115,7 @@ impl Searcher {
     }
 }
 
-/// The names of the types on the way to a related type.
+/// The names of the types on the path to a related type.
 struct TypeNames<'a> {
     owners: &'a BTreeMap<NodeKey, SymbolEntry>,
     types: &'a [Reached],

@@ -15,7 +15,7 @@ const MAX_PATTERNS: usize = 100;
 const MIN_COMPOUND: usize = 8;
 /// The second part of a compound must have more characters than this number.
 const MIN_END: usize = 4;
-/// Maximum number of words of a question that are split into parts.
+/// Maximum number of words of a question whose endings are searched.
 const MAX_COMPOUNDS: usize = 2;
 /// Maximum number of patterns that come before other results.
 const MAX_LEADING: usize = 5;
@@ -43,7 +43,7 @@ impl Searcher {
 }
 
 /// The ends of the long words of a question: a name such as `awsimporters` may end with the name of a
-/// pattern. [`names_a_pattern`] decides which of the found patterns are meant.
+/// pattern. [`names_a_pattern`] then decides which of the found patterns the question names.
 fn word_ends(question: &str) -> String {
     let words = question.split(|letter: char| !letter.is_ascii_alphabetic());
     let long = words.filter(|word| word.len() >= MIN_COMPOUND && word.bytes().all(|byte| byte.is_ascii_lowercase()));

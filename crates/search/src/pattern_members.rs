@@ -15,8 +15,8 @@ use crate::{QueryError, Searcher};
 /// Maximum number of members in the cache.
 const MAX_CACHED: usize = 1_000_000;
 
-/// A cache of the members of patterns. Its key is the key of the generation's manifest. All questions of a
-/// process share the cache.
+/// A cache of the members of patterns. Each entry has the key of the generation's manifest as its key. All
+/// questions of a process share the cache.
 pub struct PatternMembers(Mutex<Recent<String, Arc<Members>>>);
 
 impl Default for PatternMembers {
@@ -46,7 +46,7 @@ impl Members {
         self.by_path.values().map(Vec::len).sum()
     }
 
-    /// The pattern of the smallest member that overlaps the span.
+    /// The pattern that the smallest member that overlaps the span follows.
     pub(crate) fn followed_at(&self, path: &RepoPath, span: LineSpan) -> Option<&str> {
         let shares = |member: LineSpan| member.start <= span.end && span.start <= member.end;
         let members = self.by_path.get(path)?.iter().filter(|(member, _)| shares(*member));

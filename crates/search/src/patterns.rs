@@ -14,8 +14,8 @@ pub struct PatternAnswer {
 }
 
 impl Searcher {
-    /// The patterns of the repositories. If `name` is set, only the patterns whose names contain `name`,
-    /// regardless of case.
+    /// The patterns of the repositories. If `name` is set, the result contains only the patterns whose names
+    /// contain `name`, regardless of case.
     pub async fn patterns(
         &self,
         repositories: &RepositorySelection,

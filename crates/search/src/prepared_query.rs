@@ -15,7 +15,7 @@ use crate::question_names::QuestionNames;
 use crate::repositories::KnownRepository;
 use crate::{QueryError, QueryErrorCode, Searcher};
 
-/// Number of synonyms of each keyword that are also searched.
+/// Number of synonyms that are searched in addition to each keyword.
 const SYNONYMS_OF_A_WORD: usize = 3;
 
 /// The words, the weighted terms and the vector of a question, and the view that the question reads.
@@ -37,8 +37,8 @@ pub(crate) struct PreparedQuery {
     pub(crate) sum_of_weights: i64,
     /// `None` if the question asks for a name or a file, because no vector is needed for it.
     pub(crate) vector: Option<DenseVector>,
-    /// The resolved names in the question. They are resolved after the preparation, because resolving needs
-    /// the scope.
+    /// The resolved names in the question. The names are resolved after the preparation, because this step
+    /// needs the scope.
     pub(crate) names: QuestionNames,
     /// A file near the wanted code.
     pub(crate) near_path: Option<String>,
@@ -75,8 +75,8 @@ impl PreparedQuery {
 }
 
 impl Searcher {
-    /// Prepares a question for the selected repositories: with its whole text, and, if the question states
-    /// filters in words, also with the text without these words. Embeds both texts in one call.
+    /// Prepares a question for the selected repositories. If the question states filters in words, also
+    /// prepares the question without these words. Embeds both texts in one call.
     pub(crate) async fn prepare(
         &self,
         view: &View,
@@ -173,8 +173,8 @@ impl WeightedWords {
     }
 }
 
-/// The best synonyms of the keywords. They are needed because code often uses a different word for the same
-/// thing. For a flow question, the result is empty, because synonyms would add steps of other flows.
+/// The best synonyms of the keywords. Synonyms are needed because code often uses a different word for the
+/// same thing. For a flow question, the result is empty, because synonyms would add steps of other flows.
 fn synonyms(parsed: &ParsedQuery, table: Synonyms<'_>, signals: Signals) -> String {
     if parsed.query_type == QueryType::Flow || !signals.has(Signal::Synonyms) {
         return String::new();

@@ -22,7 +22,7 @@ const MAX_NEAR: usize = 5;
 /// Number of tokens of a note in addition to its names.
 const NOTE_TOKENS: usize = 30;
 
-/// A note about a name in a question that is not exactly the name of a symbol or the path of a file.
+/// A note about a name in a question, if the name is not exactly the name of a symbol or the path of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NameNote {
     pub requested: String,
@@ -42,9 +42,9 @@ pub(crate) struct QuestionNames {
     pub(crate) notes: Vec<NameNote>,
     /// Definitions of near names, best first.
     pub(crate) near: Vec<Leading>,
-    /// The definitions that come before all other results. If the whole question is a misspelled name, they
-    /// are the definitions of the nearest names. If the question consists of a path and a name, they are the
-    /// definitions of the name in this file.
+    /// The definitions that come before all other results. If the whole question is a misspelled name: the
+    /// definitions of the nearest names. If the question consists of a path and a name: the definitions of
+    /// the name in this file.
     pub(crate) leading: Vec<Leading>,
     /// Whether a symbol has one of the names, apart from case and style.
     pub(crate) has_exact: bool,
@@ -52,7 +52,7 @@ pub(crate) struct QuestionNames {
     pub(crate) related: NamedCode,
     /// The nodes of the second name, for example `B` in "does A call B".
     pub(crate) other: NamedCode,
-    /// Facts about the names that the caller must know, as sentences.
+    /// Sentences with facts about the names that the caller must know.
     pub(crate) facts: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ impl QuestionNames {
         self.notes.push(NameNote { requested, is_file: false, substitution, similar, place: None });
     }
 
-    /// The tokens that the notes need in an answer.
+    /// Number of tokens that the notes need in an answer.
     pub(crate) fn num_tokens(&self) -> usize {
         let tokens = |note: &NameNote| {
             let used = note.substitution.iter().flat_map(|used| used.similar.iter().chain([&used.used]));
@@ -199,7 +199,7 @@ impl QuestionNames {
         definitions.find(|leading| leading.id() == Some(chunk)).map(|leading| &leading.matched)
     }
 
-    /// Puts a definition in a changed file before all other results.
+    /// Makes a definition in a changed file come before all other results.
     pub(crate) fn lead_with_changed(&mut self, changed: &ChangedDefinition) {
         self.note_used(changed.substitution.clone(), Some(changed.place()));
         self.leading.extend(changed.leading());
@@ -242,14 +242,14 @@ impl QuestionNames {
     }
 }
 
-/// The best definitions of the nearest name, then of the other near names.
+/// The best definitions of the near names, nearest name first.
 pub(crate) fn leading(resolved: &Resolved) -> Vec<Leading> {
     let best = resolved.definitions.iter().take(MAX_NEAR);
     best.chain(&resolved.near).cloned().map(Leading::of).collect()
 }
 
-/// The names of code in a question, without duplicates. The names in a relationship question are not
-/// included, because they are resolved in a different way.
+/// The identifiers in a question, without duplicates. The names in a relationship question are not included,
+/// because they are resolved in a different way.
 pub(crate) fn names_of(parsed: &ParsedQuery) -> Vec<&str> {
     if parsed.file_name.is_some() {
         return Vec::new();

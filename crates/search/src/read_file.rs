@@ -12,8 +12,7 @@ use crate::file_names::{FileRequest, NamedFile, read_call};
 use crate::repositories::KnownRepository;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
-/// Number of manifests that are read at the same time. Several manifests are read at once, because each read
-/// waits for the store.
+/// Number of manifests that are read at the same time. Reads overlap because each read waits for the store.
 const MANIFESTS_AT_ONCE: usize = 8;
 /// Maximum number of files, and maximum number of directories, in the list of a directory.
 const MAX_LISTED: usize = 10_000;
@@ -21,7 +20,8 @@ const MAX_LISTED: usize = 10_000;
 const DIRECTORY: &str = "directory";
 
 impl Searcher {
-    /// Reads the file or directory at a path, or else the file or directory whose path matches it in part.
+    /// Reads the file or directory at a path. If the path does not exist, reads the file or directory whose
+    /// path matches it in part.
     pub(crate) async fn read_path(
         &self,
         view: &View,
@@ -140,7 +140,8 @@ impl Searcher {
         Ok(None)
     }
 
-    /// The error for a path that is in a repository, but not in its index. Only manifests contain such paths.
+    /// The error for a path that is in a repository, but not in its index. Only the manifest lists such
+    /// paths.
     pub(crate) async fn skipped(
         &self,
         selected: &[KnownRepository],

@@ -1,4 +1,4 @@
-//! Reads code by a text that is the path of a file or the name of a symbol.
+//! Reads the code for a text that is the path of a file or the name of a symbol.
 
 use cairn_domain::View;
 use cairn_question::is_written_like_a_file;
@@ -22,7 +22,7 @@ impl Searcher {
         }
     }
 
-    /// A text that is written like a path is compared first with files; any other text is compared first with
+    /// A text that looks like a path is first compared with files; any other text is first compared with
     /// symbols. A symbol with a different name is used only if no file has the requested name.
     async fn read_file_or_symbol(
         &self,
@@ -58,7 +58,7 @@ impl Searcher {
     }
 }
 
-/// Adds that no file has the path either.
+/// Adds to the error that no file has the path either.
 fn without_file(mut error: QueryError, target: &str) -> QueryError {
     if error.code == QueryErrorCode::NotFound {
         error.message.push_str(&format!("; no file has the path `{target}`"));

@@ -1,5 +1,5 @@
-//! Finds the chunks that answer a question about a relationship: the code at the other ends of the edges of
-//! the named code.
+//! Finds the chunks that answer a relationship question: the code that edges of the graph connect with the
+//! named code.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,7 +50,7 @@ fn edges_of(relation: Relation) -> (Follow, &'static [EdgeKind]) {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RelatedChunk {
     pub(crate) id: ChunkId,
-    /// The position of the definition among those with the name.
+    /// The position of the definition among the definitions with the name.
     pub(crate) definition: u32,
     /// The edges whose sites are in the chunk, the best first.
     pub(crate) via: Vec<Via>,
@@ -66,8 +66,8 @@ pub(crate) struct Related {
 }
 
 impl Searcher {
-    /// The chunks at the other ends of the edges that the question asks for, best first, each with its edges.
-    /// The list is empty if no definition has the name.
+    /// The chunks that the requested edges connect with the named code, best first, each with its edges. The
+    /// list is empty if no definition has the name.
     pub(crate) async fn related(&self, query: &PreparedQuery, scope: &Scope) -> Result<Related, QueryError> {
         let (Some(asked), names) = (&query.parsed.relationship, &query.names) else { return Ok(Related::default()) };
         let named = &names.related;
@@ -83,7 +83,7 @@ impl Searcher {
         }
         let (follow, kinds) = edges_of(asked.relation);
         let Traversal { mut reached, is_cut } = self.edges_at(query, scope, named, (follow, kinds)).await?;
-        // An edge from a whole repository has no line in a file that could be shown.
+        // The source of the edge is a whole repository, so the edge has no line that could be shown.
         reached.retain(|reached| reached.node.kind != NodeKind::Repository);
         let mut notes = Vec::new();
         let first = self.ends_at_other(query, scope, asked, (follow, kinds), &reached).await?;
@@ -126,8 +126,8 @@ impl Searcher {
         Ok(self.graph.traverse(&query.view, scope, &request).await?)
     }
 
-    /// The reached nodes that also match the second name of the question. In "does A call B", they are the
-    /// nodes of B. In "functions that call both A and B", they are the nodes that also call B.
+    /// The reached nodes that also match the second name of the question. For "does A call B", these are the
+    /// nodes of B. For "functions that call both A and B", these are the nodes that also call B.
     async fn ends_at_other(
         &self,
         query: &PreparedQuery,
@@ -150,8 +150,8 @@ impl Searcher {
         Ok(reached.iter().map(|reached| reached.node.key).filter(|key| ends.contains(key)).collect())
     }
 
-    /// In the files that import a package, the chunks that contain its name, without the import statements.
-    /// The graph has no edges from definitions to packages outside the repository.
+    /// Returns the chunks that contain the name of a package, from the files that import the package. Import
+    /// statements are omitted. The graph has no edges from definitions to packages outside the repository.
     async fn package_uses(
         &self,
         query: &PreparedQuery,
@@ -219,7 +219,7 @@ impl Searcher {
     }
 }
 
-/// An edge with the nodes at its ends: a named one and a reached one.
+/// An edge with the two nodes at its ends: a named node and a reached node.
 struct EdgeEnds<'a> {
     edge: &'a EdgeRecord,
     named: &'a NamedNode,
@@ -246,8 +246,8 @@ impl<'a> EdgeEnds<'a> {
         via_edge(self.edge, self.is_outgoing(), (&self.named.name, self.named.path.as_ref()))
     }
 
-    /// The place that shows the edge. The line of the edge is a line in the file of its source node. Packages
-    /// have no text, so the reference to them is shown.
+    /// The place in the code that shows the edge. The line of the edge is a line in the file of its source
+    /// node. A package has no text, so the line that refers to the package is shown.
     fn site(&self) -> Site {
         let line = (self.edge.line > 0).then_some(self.edge.line);
         match &self.named.path {
@@ -261,8 +261,8 @@ impl<'a> EdgeEnds<'a> {
     }
 }
 
-/// The position of each definition of the name. The result is empty if some nodes are not definitions, or if
-/// the question has a second name, which then decides the order.
+/// The position of each definition of the name. The result is empty if some nodes are not definitions. It is
+/// also empty if the question has a second name, because then the second name determines the order.
 fn positions(asked: &RelationshipAsked, named: &NamedCode) -> BTreeMap<NodeKey, u32> {
     let are_definitions = named.nodes.iter().all(|named| named.definition.is_some());
     let nodes = named.nodes.iter().filter(|_| are_definitions && asked.other.is_none());
@@ -270,8 +270,8 @@ fn positions(asked: &RelationshipAsked, named: &NamedCode) -> BTreeMap<NodeKey, 
 }
 
 /// The edges of the best definition come first. Among the edges of a definition, the edges to nodes in
-/// `first` come first. The remaining edges are sorted by confidence, highest first. If the confidence is
-/// equal, symbols come before files, because an edge of a file has no owner.
+/// `first` come first. The remaining edges are sorted by confidence, highest first. Among edges with equal
+/// confidence, edges of symbols come before edges of files, because an edge of a file has no owner.
 fn sort(reached: &mut [Reached], positions: &BTreeMap<NodeKey, u32>, first: &BTreeSet<NodeKey>) {
     reached.sort_by_key(|reached| {
         let Reached { node, edge, previous, .. } = reached;
@@ -281,7 +281,7 @@ fn sort(reached: &mut [Reached], positions: &BTreeMap<NodeKey, u32>, first: &BTr
     });
 }
 
-/// Whether some node may have more edges than were followed.
+/// Whether some node may have edges that were not followed.
 fn has_full_node(reached: &[Reached]) -> bool {
     let mut num_edges: BTreeMap<NodeKey, usize> = BTreeMap::new();
     for reached in reached {

@@ -2,14 +2,15 @@
 
 use cairn_question::{Relation, RelationshipAsked};
 
-/// Maximum number of chunks that come before other results because they are at the other end of an edge.
+/// Maximum number of chunks that come before other results because they have the requested relation to a
+/// name.
 pub(crate) const MAX_RELATED: usize = 60;
 
-/// The number of nodes at the other ends of the edges.
+/// The number of nodes that the edges connect with the name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Counted {
     pub(crate) num: usize,
-    /// Whether more nodes may exist.
+    /// Whether more such nodes may exist.
     pub(crate) is_cut: bool,
     /// Whether the answer shows the sites of all these nodes.
     pub(crate) is_all_shown: bool,
@@ -18,14 +19,14 @@ pub(crate) struct Counted {
 /// The maximum value of `limit` of `analyze_relationship`.
 const MAX_LIMIT: usize = 500;
 
-/// The sentence for a name that has no edge of the relation in the graph.
+/// The sentence for a name without edges of the requested relation.
 pub(crate) fn no_edges(asked: &RelationshipAsked) -> String {
     let (name, words) = (&asked.name, words_of(asked.relation));
     format!("The graph contains no {words} `{name}`; the results are found by words.")
 }
 
-/// The sentence for the case that the graph contains no edge between the two names, or no node that has the
-/// relation to both names.
+/// The sentence for a question with two names, if the graph contains no edge between them, or no node that
+/// has the relation to both.
 pub(crate) fn no_edge_to(asked: &RelationshipAsked, other: &str) -> String {
     let (name, words) = (&asked.name, words_of(asked.relation));
     match asked.relation {
@@ -37,8 +38,8 @@ pub(crate) fn no_edge_to(asked: &RelationshipAsked, other: &str) -> String {
     }
 }
 
-/// The sentence that states that not all chunks are shown. `None` if all chunks are shown. `target` is the
-/// `target` argument of the call that lists all edges.
+/// The sentence that states that not all chunks are shown. `None` if all chunks are shown. The sentence
+/// suggests a call that lists all edges; `target` is the `target` argument of this call.
 pub(crate) fn shown_first(
     asked: &RelationshipAsked,
     counted: Counted,

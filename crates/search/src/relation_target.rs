@@ -1,5 +1,5 @@
-//! Resolves the target of `analyze_relationship` to nodes of the graph. Questions in a search use the same
-//! resolution (`named_code.rs`).
+//! Resolves the target of `analyze_relationship` to nodes of the graph. Relationship questions in a search
+//! use the same resolution (`named_code.rs`).
 
 use cairn_domain::{NodeKey, RepoPath, Scope, View};
 use cairn_question::{NamedKind, Relation, RelationshipAsked};
@@ -14,19 +14,19 @@ use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Substitution};
 /// The maximum number of definitions of a name that are considered.
 pub(crate) const MAX_DEFINITIONS: usize = 20;
 
-/// The nodes with a requested name.
+/// The nodes to which a requested name was resolved.
 pub(crate) struct RelationTarget {
     /// The best first.
     pub(crate) nodes: Vec<NodeKey>,
     /// Whether the nodes are the files of one directory or module. Edges between these files are not shown.
     pub(crate) is_group: bool,
-    /// Set if the nodes have another name than the requested one.
+    /// Set if the name of the nodes differs from the requested name.
     pub(crate) substitution: Option<Substitution>,
 }
 
 impl Searcher {
-    /// The nodes that a name refers to: files with this path, otherwise definitions, files, directories,
-    /// modules or packages with the name, otherwise near names.
+    /// The nodes that a name refers to. Files with this path are tried first, then definitions, files,
+    /// directories, modules and packages with the name, and then near names.
     pub(crate) async fn relation_target(
         &self,
         view: &View,
@@ -48,7 +48,7 @@ impl Searcher {
         match self.file_before_symbols(view, (scope, selected), name, retry).await {
             Ok(Some(file)) => return self.target_of_file(view, scope, file, &request.name).await,
             Ok(None) => {}
-            // Names of packages and modules may be written like files: `@acme/ui`.
+            // The name of a package or module may look like a file name: `@acme/ui`.
             Err(error) if error.code == QueryErrorCode::NotFound => {
                 let named = self.named_code(view, (scope, selected), &asked, name).await?;
                 let NamedAs::Place(place) = named else { return Err(error) };
@@ -72,7 +72,8 @@ impl Searcher {
         }
     }
 
-    /// The nodes of a file and of its namesakes, or of the files of a directory, with their label.
+    /// The nodes of a file and of other files with the same name, or the nodes of the files of a directory. A
+    /// note is added if the path differs from the requested name.
     async fn target_of_file(
         &self,
         view: &View,
@@ -105,7 +106,8 @@ impl Searcher {
     }
 }
 
-/// The name as a question about any relation, so that all kinds of things with the name are tried.
+/// Converts the name to a question about any relation, so that definitions, files, directories, modules and
+/// packages with the name are all tried.
 fn asked(name: &str) -> RelationshipAsked {
     let relation = Relation::Related;
     RelationshipAsked { relation, direction: relation.direction(), name: name.to_owned(), kind: None, other: None }
@@ -144,7 +146,7 @@ fn target_of_place(place: NamedCode, requested: &str) -> RelationTarget {
     RelationTarget { nodes: place.nodes.into_iter().map(|node| node.node).collect(), is_group, substitution }
 }
 
-/// The number of the files of a directory or module whose edges are shown.
+/// The number of files of a directory or module, if the nodes are its files.
 fn files_used(group: &NamedGroup, num_files: usize) -> String {
     if group.is_cut { format!("the first {num_files} files in it") } else { format!("all {num_files} files in it") }
 }

@@ -10,9 +10,9 @@ use crate::Searcher;
 use crate::abbreviations::other_words_of;
 use crate::prepared_query::PreparedQuery;
 
-/// Number of best vectors whose mean score is evidence.
+/// Number of best vectors whose mean score counts as evidence.
 const BEST_VECTORS: usize = 5;
-/// Number of first chunks in the list of terms whose vector scores are evidence.
+/// Number of chunks at the start of the list of terms whose vector scores count as evidence.
 const BEST_TERMS: usize = 3;
 /// The names of all embedding models with calibrated scores begin with this text.
 const CALIBRATED: &str = "cairn-static-";

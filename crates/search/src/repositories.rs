@@ -29,7 +29,7 @@ impl RepositorySelection {
 pub struct KnownRepository {
     pub record: RepositoryRecord,
     pub published: Option<PublishedGeneration>,
-    /// The id of the published run, in the form that callers receive.
+    /// The id of the published run, as callers receive it.
     pub run_id: Option<String>,
 }
 
@@ -52,8 +52,8 @@ impl Searcher {
         Ok(known.collect())
     }
 
-    /// A digest of the published state of the repositories. If two answers have equal versions, they were
-    /// computed from the same state.
+    /// A digest of the published state of the repositories. Two answers with equal digests were computed from
+    /// the same state.
     pub fn index_version(&self, known: &[KnownRepository]) -> String {
         let each = |digester: Digester, known: &KnownRepository| {
             digester.text(known.record.name.as_str()).option(known.run_id.as_deref(), Digester::text)
@@ -103,8 +103,8 @@ impl Searcher {
     }
 
     /// The scope of a search. If the filter contains `since`, repositories with an older generation are
-    /// excluded. In the remaining repositories, a chunk without a date matches, because it is treated as if
-    /// it were as new as its generation.
+    /// excluded. In the remaining repositories, a chunk without a date matches, because its generation is new
+    /// enough.
     pub(crate) fn scope_since(&self, selected: &[KnownRepository], filter: &ChunkFilter) -> Scope {
         let is_new = |known: &&KnownRepository| {
             let indexed_at_ms = known.published.as_ref().map(|published| published.indexed_at_ms);
@@ -123,7 +123,8 @@ pub(crate) fn name_of(selected: &[KnownRepository], id: RepositoryId) -> String 
 
 /// The repositories that a word refers to.
 pub fn named<'a, T>(known: &'a [T], record: impl Fn(&T) -> &RepositoryRecord, word: &str) -> Vec<&'a T> {
-    // A full name refers only to its repository, even if another repository had this name before.
+    // A full name refers only to the repository that has this name now, even if a different repository had
+    // the name before.
     if let Some(found) = known.iter().find(|known| record(known).name.as_str() == word) {
         return vec![found];
     }

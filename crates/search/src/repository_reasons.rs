@@ -1,4 +1,5 @@
-//! Leaves out repositories that have nothing to do with a question, and gives a reason for each other one.
+//! Leaves out repositories that are unrelated to a question, and gives the reason why each remaining
+//! repository has results.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -10,14 +11,14 @@ use crate::Searcher;
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::{KnownRepository, name_of};
 
-/// Maximum number of repositories that are named in the note about those that are left out.
+/// Maximum number of repositories that the note about the removed hits names.
 const MAX_NAMED: usize = 3;
 /// Maximum number of keywords in the reason for a repository.
 const MAX_KEYWORDS: usize = 5;
 
 impl Searcher {
-    /// Removes the hits of repositories that have nothing to do with the question. Returns a note that names
-    /// some of these repositories.
+    /// Removes the hits of repositories that are unrelated to the question. Returns a note that names some of
+    /// these repositories.
     pub(crate) fn leave_out(
         &self,
         query: &PreparedQuery,
@@ -43,8 +44,8 @@ impl Searcher {
 }
 
 /// The reason why each repository has results, by the name of the repository. Empty if only one repository is
-/// searched. The reasons contain no text of a repository. If a reason does not fit into `max_tokens`, it is
-/// omitted, and so are the reasons of the repositories after it.
+/// searched. The reasons contain no text of a repository. If a reason does not fit into `max_tokens`, this
+/// reason and the reasons of all later repositories are omitted.
 pub(crate) fn reasons(
     query: &PreparedQuery,
     selected: &[KnownRepository],
@@ -57,7 +58,7 @@ pub(crate) fn reasons(
     }
     let mut num_left = max_tokens;
     for hit in hits {
-        // The hits are sorted, so the first hit of a repository is its best.
+        // The hits are sorted, so the first hit of a repository is its best hit.
         let name = name_of(selected, hit.chunk.repository);
         if let Entry::Vacant(entry) = reasons.entry(name) {
             let reason = reason(query, entry.key(), hit);

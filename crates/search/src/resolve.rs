@@ -11,17 +11,18 @@ use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// Minimum score of a near name that is used, in thousandths. Names with a lower score are only suggested.
 pub(crate) const MIN_SCORE: u32 = 660;
-/// Definitions of names with a lower score, in thousandths, do not come before other results, because the
-/// question may ask for a text that contains the name.
+/// Minimum score, in thousandths, of a name whose definitions come before other results. With a lower score,
+/// the question may ask for a text that contains the name.
 pub(crate) const MIN_LEADING_SCORE: u32 = 750;
-/// A name with at least this score, in thousandths, differs at most in case and style.
+/// A name with at least this score, in thousandths, differs from the requested name at most in case and
+/// style.
 pub(crate) const SAME_NAME: u32 = 950;
 /// Number of near names that are suggested.
 pub(crate) const NUM_SIMILAR: usize = 5;
 /// Number of near names that are read to find a near name in one file.
 const NUM_NEAR_IN_SCOPE: usize = 200;
-/// Maximum number of definitions of a name in an answer. Uses are counted only for the first definitions,
-/// with one call, because the call reads the edges of every definition.
+/// Maximum number of definitions of a name in an answer. Uses are counted only for this number of
+/// definitions, because the call that counts them reads the edges of every definition.
 const MAX_DEFINITIONS: usize = 50;
 
 /// The way in which a name in an answer was matched.
@@ -37,9 +38,9 @@ pub enum NameMatching {
     Heuristic,
     /// A file or directory whose path differs from the requested name.
     File,
-    /// The name is a directory, and its files are used.
+    /// The name is the name of a directory, and the files in the directory are used.
     Directory,
-    /// The files of a module.
+    /// The name is the name of a module, and the files of the module are used.
     Module,
     /// A package with a similar name.
     Package,
@@ -70,12 +71,12 @@ pub struct MatchedName {
     pub matching: NameMatching,
     /// In thousandths.
     pub score: u32,
-    /// The differences between the names, as a text for users.
+    /// The differences between the used name and the requested name, as a text for users.
     pub reason: String,
 }
 
-/// States that a name other than the requested name was used. Every answer about a name other than the
-/// requested name contains a `Substitution`.
+/// States that an answer uses a different name than the requested name. Every such answer contains a
+/// `Substitution`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Substitution {
     pub requested: String,
@@ -84,10 +85,10 @@ pub struct Substitution {
     pub matching: NameMatching,
     /// The score in thousandths.
     pub score: u32,
-    /// The differences between the names, as a text for users.
+    /// The differences between the used name and the requested name, as a text for users.
     pub reason: String,
     /// Other near names, nearest first. Empty if the used name differs only in case or style. For a file, the
-    /// other paths with the requested name.
+    /// list contains the other paths with the requested name.
     pub similar: Vec<String>,
 }
 
@@ -145,7 +146,7 @@ impl<'a> NameRequest<'a> {
         Self { name, path: None, near_path: None, counts_uses: true }
     }
 
-    /// A request that does not count uses, for code that sorts the definitions in a different way.
+    /// A request that does not count uses, for callers that sort the definitions by other criteria.
     pub(crate) fn uncounted(name: &'a str) -> Self {
         Self { counts_uses: false, ..Self::new(name) }
     }
@@ -219,9 +220,9 @@ impl Searcher {
         Ok(Resolved { definitions: hits, near: others, substitution })
     }
 
-    /// The hits in a file. Nearer names in other files do not hide a near name in the file. If the file
-    /// contains no near name, the hits of all files are returned with a score of 0, so that they are only
-    /// suggested.
+    /// The hits in one file. A near name in this file is found even if other files contain nearer names. If
+    /// the file contains no near name, the hits of all files are returned with a score of 0, so that they are
+    /// only suggested.
     async fn hits_in_file(
         &self,
         view: &View,
@@ -247,8 +248,8 @@ impl Searcher {
         Ok(everywhere.into_iter().map(|hit| ResolvedSymbol { score: 0, ..hit }).collect())
     }
 
-    /// The definitions of a very frequent name in a file. `first` is any definition of the name, and
-    /// determines how names are compared.
+    /// The definitions of a name in one file, if the name has so many definitions that the list of hits does
+    /// not contain all of them. `first` is any definition of the name, and determines how names are compared.
     async fn all_in_file(
         &self,
         view: &View,
@@ -268,7 +269,7 @@ impl Searcher {
         Ok(resolved.collect())
     }
 
-    /// Sorts the definitions of a name, and keeps the best ones.
+    /// Sorts the definitions of a name, and keeps the best definitions.
     async fn sort_definitions(
         &self,
         view: &View,
@@ -302,7 +303,7 @@ fn key<'a>(hit: &'a ResolvedSymbol, num_uses: u64, context: DefinitionContext<'_
     definition_key(hit.repository, &hit.symbol, num_uses, context)
 }
 
-/// Whether a file has this path, or a path that ends with it.
+/// Whether the path of a file is this path or ends with this path.
 pub(crate) fn is_in_file(path: &str, file: &RepoPath) -> bool {
     let path = path.trim_start_matches("./");
     file.as_str() == path || file.as_str().strip_suffix(path).is_some_and(|before| before.ends_with('/'))

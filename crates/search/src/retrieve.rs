@@ -20,14 +20,15 @@ use crate::{QueryError, Searcher};
 /// Maximum length of each list. The length is constant, so that every page of an answer ranks the same
 /// candidates.
 const DEPTH: usize = 200;
-/// Number of chunks whose term scores are read. Only the first `DEPTH` of them become candidates because of
-/// their terms. The others become candidates only if a different list contains them.
+/// Number of chunks whose term scores are read. The first `DEPTH` of these chunks become candidates because
+/// of their terms. A later chunk becomes a candidate only if a different list contains it.
 const SCORED_BY_TERMS: usize = 1_000;
-/// Maximum number of candidate symbols whose names the question contains.
+/// Maximum number of symbols that become candidates because the question contains their names.
 const NAMED_SYMBOLS: usize = 50;
 /// Maximum number of symbols with the same short name that are read to find a qualified name.
 const SYMBOLS_OF_A_NAME: usize = 5_000;
-/// Maximum number of candidate files whose path equals the question or ends with it.
+/// Maximum number of files that become candidates because their path is the question or ends with the
+/// question.
 const NAMED_FILES: usize = 5;
 /// Maximum number of definitions that come before all other results because they are near a file.
 const LEADING_DEFINITIONS: usize = 10;
@@ -130,7 +131,7 @@ impl Searcher {
         let shown = symbols.iter().chain(&leading).filter_map(chunk_of);
         let shown = shown.filter(|id| scope.contains(id.0) && !unindexed.contains_key(id));
         let wanted = shown.chain(beginnings.iter().copied()).chain(related.iter().map(|related| related.id));
-        // Most of these chunks are in the lists.
+        // The lists already contain most of these chunks.
         let missing = wanted.filter(|id| !searched.contains(id)).collect();
         chunks.extend(self.fetch(view, scope, missing).await?);
         chunks.extend(unindexed);
@@ -163,8 +164,7 @@ impl Searcher {
         let near = names.near.iter().map(|near| &near.hit);
         found.extend(near.filter(|hit| scope.contains(hit.repository)).cloned());
         let is_meant = |hit: &SymbolHit| words.spelling_of(&hit.symbol) == Spelling::Whole;
-        // If many symbols have the last part of a qualified name, the limited list may not contain the
-        // requested symbol.
+        // If many symbols have the same short name, the limited list may not contain the requested symbol.
         if let ([_, last, ..], Some(_)) = (words.spelled.as_slice(), &words.whole)
             && !found.iter().any(is_meant)
         {
@@ -241,13 +241,13 @@ impl Searcher {
     }
 }
 
-/// The sentence that states how many places at the edges of a name are excluded by the filters.
+/// The sentence that states how many places with the requested relation the filters exclude.
 fn excluded(num_excluded: usize, num_all: usize) -> Option<String> {
     (num_excluded > 0).then(|| format!("The filters exclude {num_excluded} of {num_all} places at the edges."))
 }
 
-/// The definitions that come before all other results. If the caller gave a path as context and the question
-/// is a name, these are the definitions of the name, nearest first.
+/// The definitions that come before all other results. If the question is a name and the caller gave a path
+/// as context, the result contains the definitions of this name, nearest first.
 fn leading(query: &PreparedQuery, symbols: &[SymbolHit]) -> Vec<SymbolHit> {
     let named = query.names.leading.iter().map(|leading| leading.hit.clone());
     let is_meant = |hit: &&SymbolHit| query.words.spelling_of(&hit.symbol) == Spelling::Whole;
@@ -318,7 +318,7 @@ fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, qu
     chunks.into_iter().map(candidate).collect()
 }
 
-/// The position of each chunk in a list. Only the first `DEPTH` chunks have a rank.
+/// The rank and the score of each chunk in a list. Only the first `DEPTH` chunks have a rank.
 fn positions(hits: &[Hit]) -> BTreeMap<ChunkId, Listed> {
     let listed = |(rank, hit): (u32, &Hit)| {
         let rank = (rank as usize <= DEPTH).then_some(rank);
@@ -327,7 +327,7 @@ fn positions(hits: &[Hit]) -> BTreeMap<ChunkId, Listed> {
     (1..).zip(hits).map(listed).collect()
 }
 
-/// The definition of the symbol. `None` if the symbol is the chunk's own symbol.
+/// The definition of the symbol in the chunk. `None` if the whole chunk is the definition of this symbol.
 fn own_definition(chunk: &ChunkRecord, symbol: &SymbolEntry) -> Option<Definition> {
     let is_own = chunk.symbol_kind.is_some() && chunk.symbol.as_deref() == Some(symbol.qualified_name.as_str());
     (!is_own).then(|| Definition { symbol: symbol.qualified_name.clone(), span: symbol.span })

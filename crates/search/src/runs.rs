@@ -15,7 +15,7 @@ use crate::{NextCall, QueryError, QueryErrorCode, RepositorySelection, Searcher}
 
 /// Number of newest runs of each repository that are searched for a run id.
 const RUNS_SEARCHED: usize = 50;
-/// Like `RUNS_SEARCHED`, but for the case that exactly one repository is selected.
+/// Number of newest runs that are searched if exactly one repository is selected.
 const RUNS_SEARCHED_OF_ONE: usize = 1_000;
 /// The maximum number of runs that are searched in all repositories together. A limit is needed because each
 /// run is read completely.
@@ -50,7 +50,8 @@ impl Searcher {
         self.known_runs(&selected, limit, limit).await
     }
 
-    /// The newest runs, at most `of_each` for each repository and `in_all` in total; newest first.
+    /// The newest runs, newest first: at most `of_each` runs of each repository, and at most `in_all` runs in
+    /// total.
     async fn known_runs(
         &self,
         selected: &[KnownRepository],

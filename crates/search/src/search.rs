@@ -24,9 +24,9 @@ const MAX_HIT_TOKENS: usize = 1_500;
 /// Number of tokens that a hit needs in addition to its text, path and symbol: for line numbers, kind, and
 /// fences.
 const HIT_OVERHEAD_TOKENS: usize = 30;
-/// Number of tokens of the words before the name of the pattern that a hit follows.
+/// Number of tokens of the words that introduce the name of the pattern that a hit follows.
 const PATTERN_TOKENS: usize = 4;
-/// Number of tokens that introduce the reason for the type of the question.
+/// Number of tokens of the words that introduce the reason for the type of the question.
 const TYPE_TOKENS: usize = 4;
 /// Number of tokens of the words that describe how the name of a hit matches.
 const MATCH_TOKENS: usize = 8;
@@ -71,15 +71,16 @@ pub struct SearchAnswer {
     pub names: Vec<NameNote>,
     /// The files and directories whose names match, if the search looks for files.
     pub files: Vec<FoundFile>,
-    /// Whether the files are the results. Then each page is a page of files, and `found` contains the first
+    /// Whether the files are the results. If so, each page is a page of files, and `found` contains the first
     /// lines of some of these files.
     pub files_are_results: bool,
-    /// Facts about the search that the caller must know, as sentences.
+    /// Sentences with facts about the search that the caller must know.
     pub notes: Vec<String>,
     pub found: Vec<Found>,
     /// Zero-based position of the first result of the page among all results.
     pub offset: usize,
-    /// Number of all results: of the files if the files are the results, otherwise of the ranked candidates.
+    /// Number of all results. If the files are the results, this is the number of files; otherwise it is the
+    /// number of ranked candidates.
     pub num_results: usize,
     pub cut: Cut,
     /// The cursor of the next page. `None` on the last page.
@@ -88,8 +89,8 @@ pub struct SearchAnswer {
     /// Whether the results are relevant to the question. If the results are not relevant, the answer contains
     /// no results.
     pub relevance: AnswerRelevance,
-    /// A message. Set if the search has no results, but would have results without the filters and in all
-    /// repositories.
+    /// A message. Set if the search has no results, but the same search without filters in all repositories
+    /// has results.
     pub hidden_by_scope: Option<String>,
     /// The known reasons why the search has no results. `None` if the search has results.
     pub nothing_found: Option<NothingFound>,
@@ -207,7 +208,7 @@ impl Searcher {
         })
     }
 
-    /// A page of ranked hits, and the files that are shown beside the hits.
+    /// A page of ranked hits, and the files that are shown in addition to the hits.
     async fn page_of_hits(
         &self,
         query: &PreparedQuery,
@@ -292,7 +293,7 @@ impl Searcher {
         }
         let (view, scope) = (&query.view, self.scope_of(selected));
         let max_tokens = limits.max_tokens.saturating_sub(query.names.num_tokens());
-        // Hits that were extended over the graph have their texts.
+        // If neighbours were added, the texts of the hits were already read in the same call.
         let without_text = page.iter().filter(|hit| hit.chunk.text.is_empty());
         let texts = self.fetch_texts(view, &scope, without_text.map(|hit| id_of_chunk(&hit.chunk)).collect()).await?;
         let members = self.pattern_members(view, selected, page.iter().map(|hit| hit.chunk.repository)).await?;
@@ -344,7 +345,7 @@ fn show_site(hit: &mut RankedHit, max_tokens: usize) -> usize {
 }
 
 /// Number of tokens that a hit needs in addition to its text. The path is counted twice, because the call
-/// that reads the missing lines repeats it.
+/// that reads the missing lines also contains the path.
 fn overhead(hit: &RankedHit, (pattern, matched): (Option<&str>, Option<&MatchedName>)) -> usize {
     let symbol = hit.chunk.symbol.as_deref().or(hit.chunk.heading.as_deref()).map_or(0, estimate_tokens);
     let pattern = pattern.map_or(0, |name| estimate_tokens(name) + PATTERN_TOKENS);

@@ -10,9 +10,9 @@ use futures::future::join_all;
 use crate::repositories::KnownRepository;
 use crate::{QueryError, Searcher};
 
-/// Maximum number of repositories whose sources are asked for their commit.
+/// Maximum number of repositories whose current commit is read from the source.
 const MAX_HEADS: usize = 16;
-/// The end of the label of a working tree that differs from its commit.
+/// The suffix of the commit id for a working tree that differs from its commit.
 const DIRTY: &str = "-dirty";
 
 /// The state of a repository that contributed to an answer.
@@ -36,7 +36,7 @@ pub struct Stamp {
 /// A commit that is known, but that the answer does not contain.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewerCommit {
-    /// In the form of `Stamp::commit`.
+    /// The commit, in the same form as `Stamp::commit`.
     pub commit: String,
     pub state: NewerState,
 }
@@ -44,15 +44,15 @@ pub struct NewerCommit {
 /// The state of a newer commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NewerState {
-    /// A run indexes it.
+    /// A run is indexing the commit.
     InProgress,
-    /// The run that indexed it failed.
+    /// The run that indexed the commit failed.
     Failed,
-    /// The run that indexed it was cancelled.
+    /// The run that indexed the commit was cancelled.
     Cancelled,
-    /// No run has indexed it yet.
+    /// No run has indexed the commit yet.
     NotIndexed,
-    /// It is published, and the answer is a page of an older state.
+    /// The commit is published, and the answer is a page of an older state.
     Published,
 }
 
@@ -69,8 +69,8 @@ impl NewerState {
 }
 
 impl Searcher {
-    /// The stamps of the selected repositories that were used. The newest run of each repository is read, and
-    /// the heads of sources on this machine.
+    /// The stamps of the selected repositories that were used. To find newer commits, the newest run of each
+    /// repository and the heads of sources on this machine are read.
     pub(crate) async fn stamps(
         &self,
         selected: &[KnownRepository],
@@ -109,8 +109,8 @@ impl Searcher {
     }
 }
 
-/// The known commit that is newer than the published one. `newest` is the newest run, if it began after the
-/// published one.
+/// The known commit that is newer than the published commit. `newest` is the newest run, if it began after
+/// the published run.
 fn newer(
     known: &KnownRepository,
     published: &PublishedGeneration,
@@ -131,8 +131,8 @@ fn newer(
     Some(NewerCommit { commit: head.to_owned(), state: NewerState::NotIndexed })
 }
 
-/// Whether the source may still have the commit of a run that was aborted. It has another commit if its head
-/// shows this, or if a later sync began no run.
+/// Whether the source may still have the commit of a run that was aborted. The source has a different commit
+/// if its head is a different commit, or if a later sync began no run.
 fn is_still_newest(known: &KnownRepository, run: &RunRecord, head: Option<&str>) -> bool {
     if let Some(head) = head {
         return head == commit_of(&run.revision);

@@ -1,6 +1,7 @@
 //! Converts the filters that a question states in words to the chunk filter that stores apply.
 //!
-//! These filters are added to the filter of the caller. A field that the caller set is not changed.
+//! These filters are added to the filter of the caller. If the caller set a field of the filter, this field
+//! is not changed.
 
 use cairn_domain::ChunkKind;
 use cairn_ports::{ChunkFilter, IncludeTests};
@@ -49,8 +50,9 @@ pub(crate) fn with_stated(own: &ChunkFilter, filters: &Filters, since: Option<i6
     (!words.is_empty()).then_some(Stated { filter, words })
 }
 
-/// The kinds of chunks that contain symbols of these kinds. Neighbouring small definitions share a chunk of
-/// the kind `group`. Every chunk belongs to a file, so the word "files" does not restrict the kinds.
+/// Converts kinds of symbols to the kinds of chunks that contain such symbols. Adjacent small definitions
+/// share a chunk of the kind `group`. Every chunk belongs to a file, so the word "files" does not restrict
+/// the kinds.
 fn chunk_kinds(symbol_kinds: &[&str]) -> Vec<ChunkKind> {
     use ChunkKind::{Class, Function, Group, Method, Summary};
     let mut kinds = Vec::new();

@@ -24,8 +24,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) forced_type: Option<QueryType>,
     pub(crate) filter: &'a ChunkFilter,
     pub(crate) target: &'a Target,
-    /// Whether the caller selects no repositories. Then repositories that have nothing to do with the
-    /// question are left out.
+    /// Whether all repositories are searched, because the caller selected none. If so, repositories that are
+    /// unrelated to the question are left out.
     pub(crate) in_all: bool,
     /// `None` selects the limit of the type.
     pub(crate) limit: Option<usize>,
@@ -59,7 +59,7 @@ pub(crate) struct Retrieved {
     pub(crate) query: PreparedQuery,
     /// The files and directories whose names match, if the search looks for files.
     pub(crate) files: FoundFiles,
-    /// The hits. Only hits of the page may have their texts.
+    /// The hits. Only the hits of the page may contain their texts.
     pub(crate) hits: Vec<RankedHit>,
     /// The resolved time, if the question states a restriction such as "since yesterday".
     pub(crate) since: Option<i64>,
@@ -73,7 +73,7 @@ pub(crate) struct Retrieved {
 impl Searcher {
     /// Interprets the question and retrieves its hits. Filters that the question states in words are applied.
     /// If nothing relevant matches these filters, the filters are dropped, and the whole text of the question
-    /// is searched. The text without the filters and the whole text are prepared together.
+    /// is searched. The text without the filters and the whole text are prepared in one step.
     pub(crate) async fn retrieve(
         &self,
         view: View,
@@ -177,7 +177,8 @@ impl Searcher {
                 self.hits(&query, ranked, selected, (asked, filter), &mut notes).await?
             }
         };
-        // Files whose names match are shown, so the hits are also shown, even if they are not relevant.
+        // If the answer shows files whose names match, it also shows the hits, even if the hits are not
+        // relevant.
         let relevance = if files.files.is_empty() { relevance } else { AnswerRelevance::SHOWN };
         Ok(Retrieved { query, files, hits, since: None, notes, relevance, hides_related })
     }

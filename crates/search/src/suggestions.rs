@@ -13,7 +13,7 @@ use crate::{QueryError, Searcher};
 
 /// Maximum number of suggestions of each kind.
 const MAX_OF_A_KIND: usize = 2;
-/// Maximum number of definitions of a name, or of chunks that pass a filter, that are counted.
+/// Counting stops at this number of definitions of a name, or of chunks that pass a filter.
 const MAX_COUNTED: usize = 1_000;
 
 /// The origin of a suggestion.
@@ -37,12 +37,13 @@ impl SuggestionKind {
     }
 }
 
-/// A question with results.
+/// A suggested question, which has results.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SuggestedQuery {
     pub query: String,
     pub kind: SuggestionKind,
-    /// The word or name in the question that the suggestion replaces. For `PartialMatch`, the word itself.
+    /// The word or name in the question that the suggestion replaces. For `PartialMatch`, this is the
+    /// suggested word itself.
     pub instead_of: String,
     /// For a name, the number of its definitions. For a word, the number of chunks that contain it.
     pub num_matches: u64,
@@ -65,8 +66,8 @@ impl SuggestedQuery {
 }
 
 impl Searcher {
-    /// Questions that have results. They consist of a near name of an absent name, a synonym of an absent
-    /// word, or a word in the question that the scope contains (rarest first).
+    /// Questions that have results. Each question consists of a near name of an absent name, a synonym of an
+    /// absent word, or a word of the question that the scope contains (rarest first).
     pub(crate) async fn suggested_queries(
         &self,
         query: &PreparedQuery,
@@ -127,7 +128,7 @@ struct Candidate {
     num_chunks: u64,
 }
 
-/// The data with which the chunks that contain a word are counted.
+/// The data that is needed to count the chunks that contain a word.
 struct Counted<'a> {
     searcher: &'a Searcher,
     query: &'a PreparedQuery,

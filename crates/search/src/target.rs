@@ -97,7 +97,7 @@ impl Target {
     }
 }
 
-/// The name of the requested files, and the repositories and filters that restrict them.
+/// The name of the requested files, and the repositories and filters that restrict the search.
 #[derive(Clone, Copy)]
 pub(crate) struct FileSearch<'a> {
     pub(crate) name: &'a str,
@@ -107,7 +107,7 @@ pub(crate) struct FileSearch<'a> {
     pub(crate) filter: &'a ChunkFilter,
 }
 
-/// The results of a search with a target type: files and chunks.
+/// The results of a search that looks for files or definitions instead of code: files and chunks.
 #[derive(Default)]
 pub(crate) struct Targeted {
     pub(crate) files: FoundFiles,
@@ -188,8 +188,8 @@ impl Searcher {
     }
 }
 
-/// If the name is written like the name of a file, adds a call that searches for files to the error for an
-/// absent symbol.
+/// Adds a call that searches for files to the error for an absent symbol, if the name of the symbol looks
+/// like a file name.
 fn with_filename_call(mut error: QueryError, name: &str) -> QueryError {
     if error.code != QueryErrorCode::NotFound || !is_written_like_a_file(name) {
         return error;
@@ -210,7 +210,7 @@ fn asked_name(query: &PreparedQuery) -> Option<String> {
     (!whole.contains(char::is_whitespace)).then(|| whole.clone())
 }
 
-/// The number of points that one percent of a score is worth.
+/// Number of points for each percent of a score.
 const POINTS_OF_PERCENT: u64 = 10_000;
 
 pub(crate) fn result(chunk: ChunkRecord, rank: u32, percent: u64, definition: Option<Definition>) -> RankedHit {

@@ -97,8 +97,8 @@ impl Searcher {
         Ok((frequencies, words))
     }
 
-    /// For each of the words, the words that the code of these repositories uses together with it. Only the
-    /// tables of these repositories are added, so other repositories do not affect the result.
+    /// Returns, for each word in `words`, the words that the code of these repositories uses together with
+    /// it. Only the tables of these repositories are used, so other repositories do not affect the result.
     pub(crate) async fn learned(
         &self,
         selected: &[KnownRepository],
@@ -113,8 +113,8 @@ impl Searcher {
         Ok(words.iter().flat_map(of_word).collect())
     }
 
-    /// The abbreviations and long forms, in the code of these repositories, of the words of a name. Other
-    /// repositories do not affect the result.
+    /// The abbreviations and long forms of the words of a name that the code of these repositories uses.
+    /// Other repositories do not affect the result.
     pub(crate) async fn learned_abbreviations(
         &self,
         selected: &[KnownRepository],

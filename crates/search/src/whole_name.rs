@@ -1,4 +1,4 @@
-//! Resolves a question that is a misspelled name, but is not written like code.
+//! Resolves a question that is a misspelled name, but does not look like an identifier.
 
 use cairn_domain::Scope;
 use cairn_name_match::{Reason, WantedName};
@@ -17,8 +17,9 @@ const MAX_PHRASE_WORDS: usize = 7;
 const MIN_PHRASE_SCORE: u32 = 800;
 
 impl Searcher {
-    /// Resolves a question that may be a misspelled name, but is not written like code. It may be a word that
-    /// no chunk in scope contains, words with hyphens, or a phrase that contains all words of a name.
+    /// Resolves a question that may be a misspelled name, but does not look like an identifier. The question
+    /// may be a word that no chunk in scope contains, words with hyphens, or a phrase that contains all words
+    /// of a name.
     pub(crate) async fn add_whole_name(
         &self,
         query: &mut PreparedQuery,

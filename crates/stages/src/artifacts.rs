@@ -178,7 +178,7 @@ impl Artifacts {
         }
     }
 
-    /// Reads an artifact that is not required, but whose contents save work. `None` if it does not exist.
+    /// Reads an artifact that saves work, but that the caller does not need. `None` if it does not exist.
     pub async fn kept_artifact(&self, reference: &ArtifactRef) -> Result<Option<Bytes>, StageError> {
         match self.blobs.get_artifact(reference).await {
             Ok(bytes) => Ok(Some(bytes)),
@@ -188,8 +188,8 @@ impl Artifacts {
     }
 
     /// Writes an artifact whose key ends with the hash of its bytes. A second write of the same bytes changes
-    /// nothing. If the key exists with different bytes, these bytes are damaged and no reader can use them,
-    /// so they are replaced.
+    /// nothing. If the key exists with different bytes, the existing bytes are damaged and no reader can use
+    /// them, so they are replaced.
     pub async fn put_by_content(
         &self,
         folder: &str,
@@ -201,7 +201,7 @@ impl Artifacts {
         let key = format!("{folder}/{repository}/{}", &hash.to_string()[..32]);
         match self.blobs.put_artifact(&key, bytes.clone()).await {
             Err(error) if error.kind == ErrorKind::Conflict => {
-                tracing::warn!(key, "a damaged artifact is written again");
+                tracing::warn!(key, "an artifact is damaged and is written again");
                 self.blobs.delete(&key).await?;
                 Ok(self.blobs.put_artifact(&key, bytes).await?)
             }
@@ -220,8 +220,8 @@ pub(crate) fn slots_by_pack(manifest: &Manifest) -> impl Iterator<Item = (&Artif
     packs.into_values()
 }
 
-/// Returns the key of a source pack's facts. The facts have the same name as the pack, but are in another
-/// folder.
+/// Returns the key of a source pack's facts. The facts have the same name as the pack, but are stored in a
+/// different folder.
 pub fn facts_key_of(source_pack: &ArtifactRef) -> String {
     source_pack.key.replacen("packs/", "facts/", 1)
 }

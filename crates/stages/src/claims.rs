@@ -1,5 +1,5 @@
-//! Claims on contents that a part in this process is embedding. If another part has the same contents, it
-//! waits for their vectors, so that the provider charges only once for each content.
+//! Claims on contents that a part in this process is embedding. A second part with the same contents waits
+//! for their vectors, so that the provider charges only once for each content.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,8 +7,8 @@ use cairn_domain::{ContentHash, Tenant};
 use rustc_hash::FxHashSet;
 use tokio::sync::watch;
 
-/// The claimed contents, each with its tenant: a claim applies to one tenant, because only parts of the same
-/// tenant share cached vectors.
+/// The claimed contents, each with its tenant. A claim applies only to one tenant, because tenants do not
+/// share cached vectors.
 type Taken = FxHashSet<(Tenant, ContentHash)>;
 
 #[derive(Default)]
@@ -17,7 +17,8 @@ pub(crate) struct Claims {
     num_ended: watch::Sender<u64>,
 }
 
-/// The contents that one part embeds. The claim ends when this value is dropped, even if the part has failed.
+/// The contents that one part embeds. The claim on these contents ends when this value is dropped, even if
+/// the part has failed.
 pub(crate) struct Claim<'a> {
     claims: &'a Claims,
     own: Taken,
@@ -32,7 +33,7 @@ impl Claims {
         Claim { claims: self, own }
     }
 
-    /// Returns a receiver that is notified of every claim that ends from now on.
+    /// Returns a receiver that is notified each time a claim ends after this call.
     pub fn ends(&self) -> watch::Receiver<u64> {
         self.num_ended.subscribe()
     }

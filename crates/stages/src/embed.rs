@@ -42,7 +42,7 @@ impl Stage for EmbedStage {
         let mut packs = OpenPacks::default();
         packs.open(&self.artifacts, entries(&manifest, &paths, |path| path.now), true).await?;
         // The texts of ended chunks are read to subtract their terms from the term counts. A rebuild counts
-        // all terms again, so it needs no texts of ended chunks.
+        // all terms again, so it does not need the texts of ended chunks.
         packs.open(&self.artifacts, entries(&previous, &paths, |path| path.before), !plan.rebuild).await?;
         let (repository, rebuild) = (task.run.repository, plan.rebuild);
         let compute = move || {
@@ -74,8 +74,8 @@ fn entries<'a>(
 }
 
 /// Number of texts that are embedded and cached together. A provider charges for each token and may throttle
-/// requests in the middle of a part. Because the vectors of earlier texts are already cached, the next
-/// attempt does not compute them again.
+/// requests in the middle of a part. The next attempt does not compute the vectors of earlier texts again,
+/// because they are already cached.
 const TEXTS_AT_ONCE: usize = 1024;
 
 /// Embeds chunks of files and chunks of patterns, and stages them as points.
@@ -127,8 +127,8 @@ impl Embedding {
         let mut embedded: FxHashSet<ContentHash> = FxHashSet::default();
         while !left.is_empty() {
             let mut ends = self.claims.ends();
-            // The contents are claimed before the cache is read. So if the claim of another part on a content
-            // ended before, the vector of this content is already in the cache.
+            // The contents are claimed before the cache is read. Therefore, if another part has already ended
+            // its claim on a content, the vector of this content is in the cache.
             let mut claim = self.claims.take(tenant, left.iter().map(|(content, _)| *content));
             let (own, others): (Vec<Text>, Vec<Text>) =
                 left.into_iter().partition(|(content, _)| claim.has(tenant, *content));
@@ -143,7 +143,7 @@ impl Embedding {
             drop(claim);
             left = others;
             if !left.is_empty() {
-                // Waiting cannot fail, because `self` owns the sender.
+                // Waiting fails only without a sender, and `self` owns the sender.
                 let _ = ends.changed().await;
             }
         }
@@ -273,7 +273,7 @@ mod tests {
     }
 
     /// If a run exceeds a ceiling, its part fails before it stages points. If the run is within the ceilings,
-    /// the part tries to stage its points, and this store returns `Forbidden`.
+    /// its part tries to stage points, and this store returns `Forbidden`.
     #[tokio::test]
     async fn run_over_a_ceiling_embeds_nothing() {
         let (runs, run) = parsed().await;
@@ -303,8 +303,8 @@ mod tests {
         assert_eq!(cache.0.lock().expect("no panic").len(), 2 * TEXTS_AT_ONCE);
     }
 
-    /// If several parts with the same content run at the same time, for example for a library and its forks,
-    /// the content is embedded only once.
+    /// Several parts with the same content may run at the same time, for example for a library and its forks.
+    /// The content is then embedded only once.
     #[tokio::test]
     async fn concurrent_parts_embed_a_content_once() {
         let (embedding, _) = embedding(4);

@@ -52,8 +52,8 @@ impl Stage for EmbedPatternsStage {
 }
 
 impl EmbedPatternsStage {
-    /// Returns the patterns that `aggregate` found. `None` if the artifact is missing: it may have been swept
-    /// during a long interruption of the run.
+    /// Returns the patterns that `aggregate` found. `None` if the artifact is missing: during a long
+    /// interruption of the run, a sweep may have deleted it.
     async fn reported_patterns(&self, task: &Task) -> Result<Option<Vec<PatternRecord>>, StageError> {
         let parts = self.ledger.parts(task.run).await?;
         let Some(part) = parts.iter().find(|part| part.id.stage == StageName::Aggregate) else { return Ok(None) };

@@ -44,7 +44,7 @@ impl Stage for ParseStage {
         let (outlines, facts) =
             blocking(move || Ok((pack_outlines(facts.iter().map(outline)), pack_facts(&facts)))).await?;
         // The facts are written even if they exist, because the write renews their modification time. A sweep
-        // that began before this run decides only by this time whether to delete the facts.
+        // that began before this run uses only this time to decide whether it deletes the facts.
         self.artifacts.blobs.put(&facts_key_of(pack), Bytes::from(facts)).await?;
         // Outlines are written last, because readers of outlines assume that the facts exist. If only the
         // facts exist, readers compute the missing outlines from the facts.
@@ -54,8 +54,8 @@ impl Stage for ParseStage {
 }
 
 impl ParseStage {
-    /// Returns the facts that an earlier run of this part wrote. Removes damaged facts, because a write does
-    /// not replace an existing object, and every later run of the part would fail.
+    /// Returns the facts that an earlier run of this part wrote. Removes damaged facts: a write does not
+    /// replace an existing object, so every later run of the part would otherwise fail.
     async fn written_facts(&self, pack: &ArtifactRef) -> Result<Option<Vec<FileFacts>>, StageError> {
         let key = facts_key_of(pack);
         let facts = match self.artifacts.facts_pack(pack).await {
@@ -65,7 +65,7 @@ impl ParseStage {
         };
         match facts {
             Err(error) if error.is_corrupt() => {
-                tracing::warn!(key, %error, "damaged facts are removed and written again");
+                tracing::warn!(key, %error, "the facts are damaged: they are removed and written again");
                 self.artifacts.blobs.delete(&key).await?;
                 Ok(None)
             }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, ContentHash, PatternRecord};
 use cairn_patterns::pattern_chunk_text;
 
-/// The weight of patterns is higher than the normal weight of 100, because a pattern shows the usual
-/// structure of code in a repository better than a single piece of code.
+/// The weight of patterns is higher than the normal weight of 100, because a pattern shows how code in the
+/// repository is usually structured.
 const WEIGHT_PERCENT: u16 = 120;
 
 /// Returns the chunk of a pattern. The chunk has the path and the span of the pattern's canonical member.

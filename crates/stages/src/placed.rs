@@ -52,9 +52,9 @@ impl OpenPacks {
         Ok(())
     }
 
-    /// Reads the facts of an entry. `None` if the entry is not indexed or its pack could not be parsed. An
-    /// entry whose `parse` part failed may have facts nevertheless, because another worker may have parsed
-    /// the pack and staged records (`is_doubtful`).
+    /// Reads the facts of an entry. `None` if the entry is not indexed or its pack could not be parsed. Even
+    /// if the `parse` part of an entry failed, the entry may have facts: another worker may have parsed the
+    /// pack and staged records (`is_doubtful`).
     pub fn facts(&mut self, entry: &ManifestEntry) -> Result<Option<FileFacts>, StageError> {
         let may_have = entry.outcome.is_indexed() || is_doubtful(entry);
         let (true, Some(slot)) = (may_have, &entry.source) else { return Ok(None) };
@@ -84,7 +84,7 @@ impl OpenPacks {
     }
 }
 
-/// The changes of a part: the new chunks, and the chunks that end.
+/// The changes that a part makes: the new chunks, and the chunks that it retires.
 #[derive(Default)]
 pub struct ChunkChanges {
     pub begun: Vec<ChunkRecord>,

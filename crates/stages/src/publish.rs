@@ -14,8 +14,8 @@ use crate::artifacts::{Artifacts, reported};
 use crate::sync::{invalid, inventory_result, over_budget};
 use crate::term_layers::layers;
 
-/// The stage may be run twice and may be stopped at any point. Its only effect on readers comes from one
-/// transaction, which takes effect at most once for each run.
+/// The stage may be run twice and may be stopped at any point. Only one transaction has an effect on readers,
+/// and it takes effect at most once for each run.
 pub struct PublishStage {
     pub artifacts: Arc<Artifacts>,
     pub catalogue: Arc<dyn Catalogue>,
@@ -42,8 +42,8 @@ impl Stage for PublishStage {
         let view = self.catalogue.view().await?;
         let before = self.catalogue.published(&view, task.run.repository).await?.map(|published| published.result);
         let reference = self.artifacts.put_manifest(task.run.repository, manifest.clone()).await?;
-        // The clock is read last. The lifetime of cursors and the grace period start at this time, so no slow
-        // step may be between this line and the transaction.
+        // The clock is read immediately before the transaction, because the lifetime of cursors and the grace
+        // period start at this time.
         let now_ms = self.clock.now_ms();
         let result = result(&run, &plan, &manifest, &reports, before, now_ms);
         let failed = parts.iter().any(|part| matches!(part.end, Some(PartEnd::Failed { .. })));
@@ -93,9 +93,8 @@ impl PublishStage {
     }
 }
 
-/// Fails if the sync refused the snapshot, or if the settings of the repository cannot be used. If the sync
-/// refused the snapshot, the run exists only because the worker of the sync died before it recorded the
-/// failure of the run.
+/// Fails if the sync refused the snapshot, or if the settings of the repository cannot be used. A run of a
+/// refused snapshot exists only if the worker of the sync died before it recorded the failure of the run.
 fn check_is_usable(plan: &Plan) -> Result<(), StageError> {
     if let Some(PlannedRefusal { code, message }) = &plan.refusal {
         return Err(StageError::permanent(*code, message.clone()));
@@ -124,9 +123,9 @@ fn reports(parts: &[PartRecord]) -> Result<Reports, StageError> {
         .collect()
 }
 
-/// Returns the planned manifest with the results of parsing. Files that were indexed only as windows of text
-/// get the reason. Files whose pack could not be parsed are recorded as failed, and the next run tries them
-/// again.
+/// Returns the planned manifest with the results of parsing. For a file that was indexed only as windows of
+/// text, the manifest contains the reason. Files whose pack could not be parsed are recorded as failed, and
+/// the next run tries them again.
 fn settle_outcomes(planned: &Manifest, plan: &Plan, parts: &[PartRecord], reports: &Reports) -> Manifest {
     let mut by_slot: FxHashMap<(&str, u32), Reason> = FxHashMap::default();
     for (part, report) in reports.iter().filter(|(part, _)| part.stage == StageName::Parse) {

@@ -21,8 +21,8 @@ const REMEMBERED: usize = 64;
 /// Checks the ceilings for the stages that start after `parse`. A process checks each run only once.
 ///
 /// The check of the numbers that `parse` reported does not count unchanged files, and counts a content with
-/// several paths only once. So it never refuses a run because of its chunks if `publish`, which counts the
-/// chunks of the whole snapshot, would accept the run.
+/// several paths only once. Therefore this check never refuses a run for its number of chunks if `publish`,
+/// which counts the chunks of the whole snapshot, would accept the run.
 pub struct RecordCeilings {
     ledger: Arc<dyn LedgerRead>,
     artifacts: Arc<Artifacts>,

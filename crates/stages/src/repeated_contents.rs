@@ -11,9 +11,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::artifacts::{Artifacts, facts_key_of};
 use crate::threads::blocking;
 
-/// For each block of this many bytes of distinct content, the ceiling on records of copies grows by one
-/// record. So a large repository may have many copies, but copies cannot make the index of a small repository
-/// large. Code has about one record in 70 bytes.
+/// For each of these blocks of distinct content, in bytes, the ceiling on records of copies grows by one
+/// record. Therefore a large repository may have many copies, but copies cannot make the index of a small
+/// repository large. Code has about one record for each 70 bytes.
 const BYTES_PER_ALLOWED_RECORD: u64 = 128;
 /// The length of the shortest definition in any language.
 const BYTES_PER_RECORD: u64 = 2;
@@ -63,8 +63,8 @@ impl<'m> RepeatedContents<'m> {
         self.contents.iter().map(most).fold(0, u64::saturating_add)
     }
 
-    /// Whether the plan changes a path of a repeated content. If not, the number of copies has not grown
-    /// since the last check.
+    /// Whether the plan changes a path of a repeated content. If the plan changes no such path, the number of
+    /// copies has not grown since the last check.
     pub(crate) fn has_any(&self, manifest: &Manifest, plan: &Plan) -> bool {
         let slots: FxHashSet<(&str, u32)> =
             self.contents.iter().map(|content| (content.pack.key.as_str(), content.index)).collect();

@@ -19,9 +19,8 @@ use crate::threads::blocking;
 
 /// Number of packs that are read concurrently.
 const PACKS_AT_ONCE: usize = 4;
-/// The memory that linking needs: the first number for each byte of the snapshot's files, plus the second
-/// number for each file. In a measurement, linking 10,184 files with 17 MB in total needed 311 MiB. Other
-/// stages need less.
+/// The memory in bytes that linking needs for each byte of the snapshot's files, and for each file. In a
+/// measurement, linking 10,184 files with 17 MB in total needed 311 MiB. Other stages need less.
 const MEMORY_PER_BYTE: u64 = 12;
 const MEMORY_PER_FILE: u64 = 16 << 10;
 /// The default memory for snapshots.
@@ -56,7 +55,8 @@ pub struct Snapshot {
     pub repository: RepositoryId,
     pub manifest: Arc<Manifest>,
     pub files: Vec<SnapshotFile>,
-    /// This must be the last field, so that the memory is released only after all other fields are dropped.
+    /// This field must be the last field, so that the memory is released only after all other fields are
+    /// dropped.
     _memory: Option<OwnedSemaphorePermit>,
 }
 
@@ -109,8 +109,8 @@ impl Snapshot {
 
 /// Loads snapshots. If several stages need the same snapshot at the same time, they share it.
 ///
-/// A repository may have any size. So the limit applies to the total memory of the snapshots in use, not to
-/// their number.
+/// The size of a repository is not limited, so the limit applies to the total memory of the snapshots in use,
+/// not to their number.
 pub struct Snapshots {
     /// One cell for each snapshot in use, by the key of its manifest. A cell is locked while its snapshot is
     /// loaded.
@@ -123,7 +123,7 @@ type Cell = Arc<Mutex<Weak<Snapshot>>>;
 
 impl Snapshots {
     /// Limits the total memory of the snapshots in use. The memory of a snapshot is estimated from its files.
-    /// A snapshot that needs more than the limit is loaded when no other snapshot is in use.
+    /// A snapshot that needs more memory than the limit is loaded when no other snapshot is in use.
     pub fn new(memory_bytes: u64) -> Self {
         let num_units = num_units(memory_bytes).clamp(1, MOST_UNITS);
         Self { cells: StdMutex::default(), memory: Arc::new(Semaphore::new(num_units as usize)), num_units }

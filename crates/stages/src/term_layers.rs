@@ -1,11 +1,11 @@
-//! Computes the term counts of a repository: for each term, and for each pair of words in the name of a
-//! symbol, the number of published chunks that contain it.
+//! Computes the term counts of a repository. A term count is the number of published chunks that contain a
+//! term, or that contain a pair of words in the name of a symbol.
 //!
-//! Every part that begins or ends chunks reports a table of these changes. `publish` adds the tables of all
-//! parts and writes the sum as one layer. The manifest lists the layers of its generation, so the counts are
-//! exact for this generation. A small change writes a small layer: the new layer is merged with an older
-//! layer only if the older layer is less than four times as large. Therefore a repository has few layers, and
-//! the cost of a merge is proportional to the changes since the previous merge.
+//! Every part that adds or retires chunks reports a table of the changes in the counts. `publish` adds the
+//! tables of all parts and writes the sum as one layer. The manifest lists the layers of its generation, so
+//! the counts are exact for this generation. A small change writes a small layer: the new layer is merged
+//! with an older layer only if the older layer is less than four times as large. Therefore a repository has
+//! few layers, and the cost of a merge is proportional to the changes since the previous merge.
 
 use cairn_domain::{ArtifactRef, ChunkRecord, Point, RepositoryId, TermCounts};
 use cairn_pipeline::StageError;
@@ -94,14 +94,14 @@ mod tests {
         RepositoryId::derive(&Tenant::local(), &RepositoryName::new("r"))
     }
 
-    /// A pseudo-random number, in place of the hash of a term.
+    /// A pseudo-random number that represents the hash of a term.
     fn spread(number: u32) -> u32 {
         let hash = (number ^ number >> 16).wrapping_mul(0x7feb_352d);
         let hash = (hash ^ hash >> 15).wrapping_mul(0x846c_a68b);
         hash ^ hash >> 16
     }
 
-    /// A change of one file: one chunk ends, and a chunk with different terms begins.
+    /// A change of one file: one chunk is retired, and a chunk with different terms is added.
     fn small_change(number: u32) -> TermCounts {
         let ended = (0..50).map(|term| (spread((number * 31 + term) % NUM_TERMS), -1));
         let begun = (0..50).map(|term| (spread(NUM_TERMS + number * 50 + term), 1));

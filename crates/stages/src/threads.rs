@@ -1,5 +1,4 @@
-//! Functions that run work on threads: one runs the blocking work of an async stage, and one applies a
-//! function to many items.
+//! Runs work on threads: the blocking work of an async stage, and a function that is applied to many items.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

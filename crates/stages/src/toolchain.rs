@@ -1,5 +1,5 @@
 //! The versions of all code that turns bytes into records. Facts keys and manifests contain these versions.
-//! So if a tool changes, only the output of this tool is computed again.
+//! Therefore, if a tool changes, only the output of this tool is computed again.
 
 use cairn_config::Operator;
 use cairn_domain::{BlobId, Digest, Digester, FactsKey, ModelId};
@@ -10,7 +10,7 @@ pub struct Toolchain {
     pub model: ModelId,
 }
 
-/// Increase this number when a code change produces different edges, patterns or requested keys for the same
+/// Increase this number when a code change produces different edges, patterns or lookup keys for the same
 /// facts.
 const LINKING_VERSION: u64 = 11;
 /// Increase this number when terms or their weights change. Version 2 added term counts to every generation,

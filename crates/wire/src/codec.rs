@@ -12,7 +12,7 @@ pub enum DecodeError {
     Malformed {
         /// The expected item.
         expected: &'static str,
-        /// Position of the fault, counted from the end of the input.
+        /// Position of the fault: the number of bytes between the fault and the end of the input.
         bytes_left: usize,
     },
     /// Another build wrote the artifact, in a version that this build cannot read.

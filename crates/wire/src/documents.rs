@@ -138,8 +138,8 @@ impl Decode for PartSet {
 record!(runs::Deletion { generation, indexed_again });
 record!(runs::Registry { last_generation, seq, newest_published, unpublished, deletions });
 
-/// This encoding omits `is_scheduled`. That field was added later and is at the end of the repository's
-/// document.
+/// This encoding omits `is_scheduled`, because this field was added later. The field is at the end of the
+/// repository's document.
 impl Encode for runs::Wanted {
     fn encode(&self, out: &mut Vec<u8>) {
         let runs::Wanted { number, lane, asked_at_ms, rebuild, is_scheduled: _ } = self;
@@ -159,7 +159,8 @@ impl Decode for runs::Wanted {
 
 record!(domain::SyncProgress { fetched_bytes, num_files_read });
 
-/// This encoding omits `progress`. That field was added later and is at the end of the repository's document.
+/// This encoding omits `progress`, because this field was added later. The field is at the end of the
+/// repository's document.
 impl Encode for runs::LeaseState {
     fn encode(&self, out: &mut Vec<u8>) {
         let runs::LeaseState { epoch, expires_at_ms, is_held, progress: _ } = self;
@@ -205,15 +206,15 @@ fn came_later<T: Decode>(reader: &mut Reader<'_>) -> Result<Option<T>, DecodeErr
     if reader.0.is_empty() { Ok(None) } else { T::decode(reader).map(Some) }
 }
 
-/// The following fields were added later. These fields are at the end of the document in this order, and
-/// older documents do not contain them:
+/// Later builds added fields at the end of the document, in this order. Older documents do not contain these
+/// fields:
 ///
-/// - the host's data of the repository;
-/// - whether the broker has the job of its request;
-/// - the progress of its sync;
-/// - the time of its next attempt;
-/// - whether a schedule requested it;
-/// - the request in progress, as it was dispatched.
+/// - the data that the hosting service has about the repository;
+/// - whether the job of the dispatched request has been sent to the broker;
+/// - the progress of the repository's sync;
+/// - the time of the next attempt at the dispatched request;
+/// - whether a schedule requested the sync that is not dispatched yet;
+/// - the dispatched request, and whether a schedule requested it.
 impl Encode for runs::RepositoryDocument {
     fn encode(&self, out: &mut Vec<u8>) {
         let runs::RepositoryDocument { id, details, last_sync, state } = self;
@@ -356,9 +357,9 @@ mod tests {
         document.state.requests.dispatched = Some(dispatched(2, domain::Lane::Bulk));
         let bytes = encode_document(&document);
         let num_bytes = bytes.len();
-        // These fields are at the end, in the order in which they were added. The first fields are the host's
-        // data, `is_sent`, two counts of progress, and the time of the next attempt. The next fields are the
-        // requester, and the dispatched request with its requester.
+        // The fields that were added later are at the end, in the order in which they were added. The first
+        // of them are the host's data, `is_sent`, two counts of progress, and the time of the next attempt.
+        // The next fields are the requester, and the dispatched request with its requester.
         let request = runs::Wanted { is_scheduled: false, ..dispatched(2, domain::Lane::Bulk).request };
         let num_request = {
             let mut out = Vec::new();
@@ -381,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn older_document_dispatched_its_request() {
+    fn dispatched_request_of_an_older_document_is_decoded() {
         let mut document = repository(None);
         document.state.requests.ask(domain::Lane::Interactive, true, 1);
         let before = encode_document(&document).len();

@@ -49,16 +49,16 @@ pub struct LinkedFile {
 record!(LinkedFile { path, edges, unresolved, modules });
 
 /// The keys that the files of a group looked up in the environment, shortened to 32 bits. `askers` finds
-/// every file that looked up a key. Because the keys are shortened, `askers` may also find a file that did
-/// not look up the key. This is rare.
+/// every file that looked up a key. Because the keys are shortened, `askers` may, in rare cases, also find a
+/// file that did not look up the key.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct AskedKeys {
     /// The shortened keys in ascending order, without duplicates.
     keys: Vec<u32>,
     /// For each key, the end of its range in `files`.
     ends: Vec<u32>,
-    /// Positions in the group of the files that looked up each key. The positions are ascending within the
-    /// range of a key.
+    /// For each key, the files that looked up the key, as positions in the group. The positions are ascending
+    /// within the range of a key.
     files: Vec<u32>,
 }
 
@@ -74,7 +74,8 @@ impl AskedKeys {
     }
 
     /// Joins the lookups of earlier groups with the lookups of files that were linked now. Each part is
-    /// paired with the new positions of its files. A position is `None` if the file is removed.
+    /// paired with a list that contains the new position of each of its files, or `None` if the file was
+    /// removed.
     pub fn joined<'a>(parts: impl IntoIterator<Item = (&'a AskedKeys, Vec<Option<u32>>)>, linked: &AskedKeys) -> Self {
         let mut asked: Vec<(u32, u32)> = linked.pairs().collect();
         for (part, places) in parts {
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_requested_a_key_are_found() {
+    fn files_that_looked_up_a_key_are_found() {
         let asked = AskedKeys::new([(key(9), 1), (key(2), 0), (key(9), 0), (key(9), 1), (key(5), 3)]);
         assert_eq!(asked.askers(key(9)), [0, 1]);
         assert_eq!(asked.askers(key(2)), [0]);

@@ -9,8 +9,8 @@ use crate::codec::{Decode, DecodeError, Encode, Reader};
 /// The entries of a snapshot, sorted by path, and the digests of its inputs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Manifest {
-    /// Digest of the settings that decide which paths and contents are indexed. If this digest does not
-    /// change, the decision about an unchanged blob does not change either.
+    /// Digest of the settings that decide which paths and contents are indexed. As long as this digest does
+    /// not change, an unchanged blob stays indexed or stays skipped.
     pub rules: Digest,
     /// Digest of the versions of all code that converts facts to records. If this digest changes, every
     /// record is written again.
@@ -23,9 +23,9 @@ pub struct Manifest {
     /// Digest of all inputs except the snapshot. If two runs of a commit have the same digest, they have the
     /// same result. `None` in version 1.
     pub inputs_digest: Option<Digest>,
-    /// The layers of the generation's term counts. The sum of the layers is the number of chunks with each
-    /// term. The oldest and largest layer comes first. The field is set if the generation is published. It is
-    /// empty before version 3.
+    /// The layers of the generation's term counts. For each term, the sum over the layers is the number of
+    /// chunks with this term. The oldest and largest layer comes first. The list is filled when the
+    /// generation is published, and is empty in versions before 3.
     pub terms: Vec<ArtifactRef>,
 }
 
@@ -42,7 +42,7 @@ impl Encode for Manifest {
     }
 }
 
-/// Decodes all versions. Version 1 ends after the entries, and version 2 after the digest.
+/// Decodes all versions. Version 1 ends after `entries`, and version 2 after `inputs_digest`.
 impl Decode for Manifest {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
@@ -57,7 +57,7 @@ impl Decode for Manifest {
     }
 }
 
-/// Lets entries with the same tags share them.
+/// Lets entries with equal tags share one list of tags in memory.
 fn with_shared_tags(mut entries: Vec<ManifestEntry>) -> Vec<ManifestEntry> {
     let mut seen: HashSet<Tags> = HashSet::new();
     for entry in &mut entries {

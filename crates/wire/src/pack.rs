@@ -15,8 +15,8 @@ use crate::envelope::{ArtifactKind, HEADER_BYTES, check_header, compress, decomp
 /// Minimum size of a group before compression. Large groups are suitable for most packs, because their
 /// records are read in order.
 const GROUP_BYTES: usize = 128 * 1024;
-/// The same for source packs, from which exact search reads single texts. Smaller groups make these reads
-/// faster, but the pack becomes larger.
+/// Minimum size of a group in a source pack, from which exact search reads single texts. Smaller groups make
+/// these reads faster, but the pack becomes larger.
 const SOURCE_GROUP_BYTES: usize = 32 * 1024;
 
 #[derive(Clone, PartialEq, Debug)]
@@ -196,8 +196,8 @@ fn decompress_sized(frame: &[u8], size_bytes: usize) -> Result<Vec<u8>, DecodeEr
         }
         decompressor.as_mut().and_then(|decompressor| decompressor.decompress(frame, size_bytes).ok())
     });
-    // If another build wrote the pack, a group may contain more bytes than its records, and this frame is too
-    // large for the fast path.
+    // If another build wrote the pack, a group may contain more bytes than its records. Such a group does not
+    // fit into `size_bytes`, so it is decompressed without this limit.
     decompressed.map_or_else(|| decompress(frame), Ok)
 }
 
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_pack_is_a_pack() {
+    fn empty_pack_can_be_opened() {
         assert_eq!(
             PackReader::open(ArtifactKind::FactsPack, {
                 Bytes::from(PackWriter::new(ArtifactKind::FactsPack).finish())

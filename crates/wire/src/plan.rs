@@ -31,13 +31,13 @@ pub struct Plan {
     /// True if the run changes data that readers can find. If false, only the stamp of the snapshot is
     /// published.
     pub changes: bool,
-    /// True if other tools created the records of the previous generation. The run then marks all of these
-    /// records as ended, and writes all records again.
+    /// True if a different version of the code created the records of the previous generation. The run then
+    /// marks all of these records as ended, and writes all records again.
     pub rebuild: bool,
     /// Text of the repository's `.cairn.yaml`; empty if it has none.
     pub settings: String,
-    /// Set if the sync refused the snapshot. The run then fails with this refusal and has no manifest. `None`
-    /// in version 1.
+    /// The reason, if the sync refused the snapshot; the run then fails for this reason and has no manifest.
+    /// Always `None` in version 1.
     pub refusal: Option<PlannedRefusal>,
 }
 
@@ -66,7 +66,7 @@ impl Encode for Plan {
     }
 }
 
-/// Decodes both versions. Version 1 ends after the settings.
+/// Decodes both versions. Version 1 ends after `settings`.
 impl Decode for Plan {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok(Self {

@@ -43,7 +43,8 @@ pub struct RunResult {
     pub secrets: u64,
     /// Number of files that this run parsed.
     pub files_parsed: u64,
-    /// Number of chunks that this run embedded, and number of chunks whose vector was cached.
+    /// Number of chunks that this run embedded. `cache_hits` is the number of chunks whose vectors were in
+    /// the cache.
     pub chunks_embedded: u64,
     pub cache_hits: u64,
     pub include: Vec<String>,
@@ -84,7 +85,7 @@ pub struct PartReport {
     pub records_parsed: u64,
     pub chunks_embedded: u64,
     pub cache_hits: u64,
-    /// The following counts refer to the whole snapshot and are reported by link.
+    /// The stage link reports this count and the next four fields for the whole snapshot.
     pub symbols: u64,
     pub chunks: u64,
     pub edges: u64,
@@ -93,7 +94,7 @@ pub struct PartReport {
     /// Number of patterns in the whole snapshot, reported by aggregate.
     pub patterns: u64,
     pub slots: Vec<SlotStatus>,
-    /// Artifacts of the part that later parts read, by name.
+    /// The artifacts that the part has written and that later parts read, by name.
     pub artifacts: BTreeMap<String, WrittenArtifact>,
 }
 

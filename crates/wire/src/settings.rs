@@ -3,12 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Settings of a repository that earlier calls gave. The settings are stored with the repository as JSON, so
-/// that later syncs use them too.
+/// The settings that calls have given for a repository. They are stored with the repository as JSON, so that
+/// later syncs use them too.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RequestSettings {
-    /// Replaces the repository's own list unless this list is empty.
+    /// If this list is not empty, it replaces the repository's own list.
     pub include: Vec<String>,
     /// Added to the repository's own list.
     pub exclude: Vec<String>,
@@ -18,8 +18,8 @@ pub struct RequestSettings {
     pub max_file_size: Option<u64>,
 }
 
-/// The settings that a call gives. If a call does not give a field, the stored value remains. An empty list
-/// removes the stored patterns.
+/// The settings that a call gives. If a field is `None`, the stored value remains. An empty list removes the
+/// stored patterns.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GivenSettings {
     pub include: Option<Vec<String>>,

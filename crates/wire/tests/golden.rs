@@ -21,7 +21,7 @@ use cairn_wire::{
 
 /// One format and the value in its golden files.
 struct Format {
-    /// Stem of the file names. `version` is the version that this build writes.
+    /// The golden files are named `<name>.v<version>`. `version` is the version that this build writes.
     name: &'static str,
     version: u8,
     write: fn() -> Vec<u8>,
@@ -290,8 +290,8 @@ fn artifact_of_another_kind_is_refused() {
 fn truncated_artifact_is_an_error() {
     for format in formats() {
         let bytes = (format.write)();
-        // Every cut text must be refused, with one exception: an empty text is valid as `request_settings`,
-        // and means no settings.
+        // Every truncated artifact must be refused, with one exception: as `request_settings`, an empty text
+        // is valid and means no settings.
         for length in usize::from(format.name == "request_settings")..bytes.len() {
             let read = (format.read)(&bytes[..length]);
             let error = read.expect_err(&format!("{} cut at {length}", format.name));

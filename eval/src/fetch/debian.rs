@@ -36,7 +36,7 @@ pub(super) fn source(package: &SourcePackage, cache: &Path, download: &Path, fol
     // The checksums in the description are checked. The signature of the description is not checked, because
     // the keys of its author are rarely installed. Apt has checked the signature of the archive.
     run(download, "dpkg-source", &["--no-check", "--no-copy", "--extract", &text(&description)?, &text(folder)?])?;
-    // This folder contains copies of the files from before Debian's patches.
+    // The folder `.pc` contains copies of the files as they were before Debian's patches.
     super::remove(&folder.join(".pc"))
 }
 
@@ -54,7 +54,8 @@ fn original_only(download: &Path, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Downloads the indexes of source packages. `updated` in the cache records that this was done.
+/// Downloads the indexes of source packages. The file `updated` in the cache records that the indexes were
+/// downloaded.
 fn update(apt: &Path) -> anyhow::Result<()> {
     for folder in ["lists/partial", "archives/partial", "parts"] {
         fs::create_dir_all(apt.join(folder)).with_context(|| format!("creating {}", apt.display()))?;
@@ -62,12 +63,12 @@ fn update(apt: &Path) -> anyhow::Result<()> {
     let machine = entries(Path::new(LISTS)).unwrap_or_default();
     for list in machine.into_iter().chain([PathBuf::from(LIST)]) {
         let (Some(name), Ok(text)) = (list.file_name(), fs::read_to_string(&list)) else { continue };
-        fs::write(apt.join("parts").join(name), of_sources(&text)).context("writing a list of sources")?;
+        fs::write(apt.join("parts").join(name), of_sources(&text)).context("cannot write a list of sources")?;
     }
     let mut arguments = options(apt);
     arguments.extend(["update", "-qq"].map(str::to_owned));
     run(apt, "apt-get", &arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
-    fs::write(apt.join("updated"), "").context("marking the lists as read")
+    fs::write(apt.join("updated"), "").context("cannot mark the lists as read")
 }
 
 /// A copy of a list of this machine that names source packages instead of binary packages.

@@ -27,7 +27,7 @@ pub(crate) fn sources(cache: &Path, package: &SourcePackage) -> anyhow::Result<P
     remove(&download)?;
     remove(&folder)?;
     fs::create_dir_all(&download).with_context(|| format!("creating {}", download.display()))?;
-    fs::create_dir_all(cache.join("sources")).context("creating the folder of the sources")?;
+    fs::create_dir_all(cache.join("sources")).context("cannot create the folder of the sources")?;
     let fetch = || -> anyhow::Result<()> {
         match package.registry {
             Registry::Go => registries::go(package, &download, &folder),

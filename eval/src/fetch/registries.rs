@@ -19,7 +19,7 @@ pub(super) fn go(package: &SourcePackage, download: &Path, folder: &Path) -> any
     }
     let wanted = format!("{}@{}", package.package, package.version);
     let printed = run(download, "go", &["mod", "download", "-json", &wanted])?;
-    let downloaded: Downloaded = serde_json::from_str(&printed).context("reading the output of go")?;
+    let downloaded: Downloaded = serde_json::from_str(&printed).context("cannot read the output of go")?;
     copy(&downloaded.directory, folder)
 }
 
@@ -52,10 +52,10 @@ pub(super) fn crates(package: &SourcePackage, download: &Path, folder: &Path) ->
     fs::write(download.join("src/lib.rs"), "").context("creating a package")?;
     fs::write(download.join("Cargo.toml"), manifest).context("creating a package")?;
     let printed = run(download, "cargo", &["metadata", "--quiet", "--format-version", "1"])?;
-    let metadata: Metadata = serde_json::from_str(&printed).context("reading the output of cargo")?;
+    let metadata: Metadata = serde_json::from_str(&printed).context("cannot read the output of cargo")?;
     let found = metadata.packages.into_iter().find(|found| found.name == package.package);
     let manifest = found.context("cargo does not list the crate")?.manifest_path;
-    copy(manifest.parent().context("a manifest has a folder")?, folder)
+    copy(manifest.parent().context("the path of the manifest has no folder")?, folder)
 }
 
 pub(super) fn npm(package: &SourcePackage, download: &Path, folder: &Path) -> anyhow::Result<()> {

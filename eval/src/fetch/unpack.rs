@@ -34,7 +34,7 @@ fn move_sources(unpacked: &Path, folder: &Path) -> anyhow::Result<()> {
         [only] if only.is_dir() => only,
         _ => unpacked,
     };
-    fs::rename(sources, folder).with_context(|| format!("moving the sources to {}", folder.display()))
+    fs::rename(sources, folder).with_context(|| format!("cannot move the sources to {}", folder.display()))
 }
 
 pub(super) fn entries(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {

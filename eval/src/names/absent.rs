@@ -31,7 +31,7 @@ pub(crate) async fn run(index: &Index, all: &[(String, Vec<Symbol>)], options: N
     println!("\nabsent names: {absent} absent, {labelled} with a label, {unlabelled} without a label");
     anyhow::ensure!(
         unlabelled == 0,
-        "{unlabelled} answers to questions for absent names are about a different name, but have no label"
+        "{unlabelled} answers to requests for absent names are about a different name, but have no label"
     );
     Ok(())
 }

@@ -30,8 +30,8 @@ impl Judge {
         self.flats.contains(&Words::of(last_part(name)).0.concat())
     }
 
-    /// Whether the wrong name `asked` clearly refers to `right`: no name is equal to the wrong name, and no
-    /// name except `right` is as near as `right` both by letters and by words.
+    /// Whether the wrong name `asked` clearly refers to `right`: no name is equal to the wrong name, and
+    /// every name except `right` is farther from the wrong name than `right`, by letters or by words.
     pub(crate) fn is_clear(&self, asked: &str, right: &str) -> bool {
         let asked = last_part(asked);
         let (asked, right) = (Words::of(asked).0, Words::of(right).0);

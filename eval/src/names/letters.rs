@@ -151,7 +151,7 @@ pub(crate) fn missing_syllable(text: &str, random: &mut Random) -> Option<String
     })
 }
 
-/// Finds a text of the table in `text`, and replaces one occurrence by the second text of the same entry.
+/// Finds a text of the table in `text`, and replaces one occurrence with the second text of the same entry.
 fn replaced(text: &str, table: &[(&str, &str)], random: &mut Random) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     let found: Vec<(usize, &(&str, &str))> =

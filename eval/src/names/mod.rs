@@ -2,8 +2,8 @@
 //!
 //! Each wrong name is generated from a name in the index with one kind of error. A wrong name is used only if
 //! no name is equal to it, and no name is as near to it as the correct name (see `judge`). The program counts
-//! how often the correct name is the first name, and how often it is among the first five names. If an answer
-//! to a question for an absent name is about a different name, it must have a label.
+//! how often the correct name is the first name, and how often it is among the first five names. If the
+//! answer to a request for an absent name is about a different name, the answer must have a label.
 
 mod absent;
 mod generate;
@@ -44,7 +44,8 @@ pub(crate) struct NameOptions {
     pub(crate) misses: bool,
 }
 
-/// The counts of one kind of error.
+/// For one kind of error: how many names were requested, and how often the correct name was the first name or
+/// one of the first five names.
 #[derive(Clone, Copy, Default, Debug)]
 struct Counts {
     asked: usize,

@@ -24,8 +24,8 @@ pub struct Arguments {
     /// Configuration file. Default: `config.toml` in the index directory.
     #[arg(long, global = true, env = "CAIRN_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Query service that answers instead of a local index. The API key is read from `CAIRN_API_KEY` or a
-    /// file.
+    /// URL of the query service to use instead of a local index. The API key is read from `CAIRN_API_KEY` or
+    /// a file.
     #[arg(long, global = true, env = "CAIRN_SERVER", hide_env_values = true, value_name = "URL")]
     pub server: Option<String>,
     /// File with the API key for the server.
@@ -176,7 +176,7 @@ pub enum Command {
     Secrets { repository: Option<String> },
     /// Watch repositories and index changes.
     #[command(
-        after_help = "Working trees and directories are watched by file events. Bare repositories and URLs are polled every 5 seconds. Ctrl-C or SIGTERM ends the command with exit code 0.\n\nExamples:\n  cairn watch\n  cairn watch service ../app"
+        after_help = "Working trees and directories are watched through file system events. Bare repositories and URLs are polled every 5 seconds. Ctrl-C or SIGTERM ends the command with exit code 0.\n\nExamples:\n  cairn watch\n  cairn watch service ../app"
     )]
     Watch {
         /// Names or paths. Default: all repositories.
@@ -314,8 +314,8 @@ pub struct OrganisationArguments {
     /// URL of the hosting service's API. Default: the API of github.com or gitlab.com.
     #[arg(long, value_name = "URL", requires = "organisation")]
     pub hosting_url: Option<String>,
-    /// Environment variable with a token that may read the list. Without a token only public repositories are
-    /// listed.
+    /// Environment variable that contains a token with permission to list the repositories. Without a token
+    /// only public repositories are listed.
     #[arg(long, value_name = "NAME", requires = "organisation")]
     pub token_env: Option<String>,
     /// The owner is a user, not an organisation.
@@ -372,7 +372,8 @@ pub struct SearchArguments {
     /// Only code that changed since a day (2026-01-31) or within an age (36h, 7d, 2w).
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
-    /// Type of the question: symbol, relationship, flow, pattern or concept. By default, its words decide.
+    /// Type of the question: symbol, relationship, flow, pattern or concept. By default, the words of the
+    /// question determine the type.
     #[arg(long, value_name = "TYPE", value_parser = ["symbol", "relationship", "flow", "pattern", "concept"])]
     pub query_type: Option<String>,
     /// Maximum number of results, at most 100. Default: 10; 20 for relationships, 15 for flows, 5 for

@@ -124,7 +124,7 @@ async fn ask_server(remote: &Remote, command: &Command, json: bool) -> CommandRe
     }
 }
 
-/// Commands that exist only for a cluster.
+/// The reason why a command works only with a cluster; `None` for all other commands.
 fn cluster_only(command: &Command) -> Option<&'static str> {
     match command {
         Command::Topology(_) => Some("only a cluster has a topology"),
@@ -154,10 +154,10 @@ fn not_remote(command: &Command) -> QueryError {
 }
 
 fn open(arguments: &Arguments) -> anyhow::Result<Local> {
-    let here = std::env::current_dir().context("finding the current directory")?;
+    let here = std::env::current_dir().context("cannot find the current directory")?;
     let is_found = arguments.home.is_none();
     let mut home = find_home(arguments.home.as_deref(), &here);
-    // A question that is asked in a subdirectory indexes the whole working tree, so the index directory is
+    // If a question is asked in a subdirectory, the whole working tree is indexed, so the index directory is
     // created in the root of the tree.
     if is_found && !home.exists() && may_index_here(&arguments.command) {
         home = work_tree_root(&here).map_or(home, |root| root.join(".cairn"));
@@ -180,7 +180,7 @@ fn may_index_here(command: &Command) -> bool {
     question::indexes_first(command) || matches!(command, Command::Mcp)
 }
 
-/// The environment variables that are valid text.
+/// The environment variables whose names and values are valid UTF-8.
 fn variables() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }

@@ -1,4 +1,4 @@
-//! Starts the program `cairn-eval`, which is built beside this program and is not shipped.
+//! Starts the program `cairn-eval`, which is in the folder of this program after a build, but is not shipped.
 
 use std::ffi::OsString;
 use std::process::{Command, ExitCode};

@@ -21,7 +21,7 @@ pub const CANCELLED: u8 = 130;
 /// The result of a command: its exit code, or the error to print.
 pub type CommandReply = anyhow::Result<ExitCode>;
 
-/// The error for a mistake of the user.
+/// The error for a command that is not valid.
 pub(crate) fn wrong(message: impl Into<String>) -> QueryError {
     QueryError::new(QueryErrorCode::ValidationError, message)
 }
@@ -31,7 +31,7 @@ pub(crate) fn report_error(error: &anyhow::Error, json: bool) -> ExitCode {
     report_shared(&report_of(error), json)
 }
 
-/// The error with the commands that may follow.
+/// The error, with the commands that are suggested next.
 pub(crate) fn report_of(error: &anyhow::Error) -> ErrorReport {
     if let Some(error) = error.downcast_ref::<QueryError>() {
         return with_commands_in(report_of_command(error));

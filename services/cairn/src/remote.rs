@@ -69,7 +69,7 @@ impl Remote {
             bail!("`--server` must contain only scheme, host, port and path");
         }
         let key = key(arguments.api_key_file.as_deref())?;
-        // This call fails if a provider is already installed; that error can be ignored.
+        // This call fails if a TLS crypto provider is already installed; that error can be ignored.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
@@ -162,7 +162,8 @@ fn again_after(response: &Response) -> Option<Duration> {
 /// read the command line.
 fn key(file: Option<&Path>) -> anyhow::Result<String> {
     if let Some(file) = file {
-        let text = std::fs::read_to_string(file).with_context(|| format!("reading the key in {}", file.display()))?;
+        let text =
+            std::fs::read_to_string(file).with_context(|| format!("cannot read the key in {}", file.display()))?;
         return Ok(text.trim().to_owned());
     }
     match std::env::var(KEY) {

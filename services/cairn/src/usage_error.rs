@@ -14,7 +14,8 @@ use crate::commands::command_line::quoted;
 use crate::exit::WRONG_USAGE;
 use crate::output;
 
-/// Prints the error. Requests for help or version are not errors, and end the program.
+/// Prints the error. If the user requested the help or the version, prints the requested text instead and
+/// ends the program.
 pub(crate) fn report(error: &Error, given: &[OsString]) -> ExitCode {
     if error.exit_code() == 0 {
         error.exit();

@@ -11,7 +11,8 @@ use clap::Parser;
 const PARSE_WORKER: &str = "parse-worker";
 
 fn main() -> ExitCode {
-    // The child process needs no settings, runtime, logs or stores, so it is served before they are created.
+    // The child process needs no settings, runtime, logs or stores, so it starts to work before they are
+    // created.
     if std::env::args().nth(1).as_deref() == Some(PARSE_WORKER) {
         let served = cairn_local_parser::serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock());
         return served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
@@ -21,6 +22,6 @@ fn main() -> ExitCode {
 
 async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {
     let cluster = stop.unless_asked(Cluster::connect(config)).await?;
-    let program = std::env::current_exe().context("finding this program's own path")?;
+    let program = std::env::current_exe().context("cannot find the path of this program")?;
     cluster.work(cluster.broker()?, workers::parsing(&cluster, program, PARSE_WORKER), stop).await
 }

@@ -28,16 +28,17 @@ use crate::counting::Counted;
 
 /// The time limit for receiving the head of a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// The time limit for a write without progress. It is needed because a caller that does not read its answer
-/// occupies a connection that other callers need.
+/// The time limit for a write without progress. This limit is needed because a caller that does not read its
+/// answer occupies a connection that other callers need.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
-/// The time limit for a whole answer. It is longer than `cairn --server` waits for an answer. This limit is
-/// needed because `WRITE_TIMEOUT` does not stop a caller that reads one byte from time to time.
+/// The time limit for a whole answer. This limit is longer than the time for which `cairn --server` waits for
+/// an answer. The limit is needed because `WRITE_TIMEOUT` does not stop a caller that reads one byte from
+/// time to time.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 /// The minimum buffer size that the HTTP library accepts.
 const LEAST_BUFFER_BYTES: usize = 8 << 10;
-/// New connections are accepted for this time after the stop signal. In this time, a load balancer notices
-/// that the replica is not ready.
+/// New connections are accepted for this time after the stop signal. During this time, a load balancer
+/// notices that the replica is not ready.
 const LINGER: Duration = Duration::from_secs(5);
 /// The time limit for requests in progress after the stop signal.
 const DRAIN: Duration = Duration::from_secs(60);

@@ -30,7 +30,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Connects to the stores, and checks that all objects exist that `cairn topology apply` creates. If an
+    /// Connects to the stores, and checks that every object that `cairn topology apply` creates exists. If an
     /// object is missing, an error is returned, the process ends, and the orchestrator restarts it.
     pub async fn connect(config: ClusterConfig) -> anyhow::Result<Self> {
         let operator = Operator::load(config.operator.as_deref(), &PathBuf::from("config.toml"))?;

@@ -356,7 +356,7 @@ mod tests {
                          url = \"https://tei.example.org/embed\"\nmodel = \"a\"\ndimensions = 8\n";
 
     #[test]
-    fn embedding_of_local_mode_is_read_from_its_section_and_variables() {
+    fn local_embedding_is_read_from_its_section_and_variables() {
         let model = |config: &EmbeddingConfig| config.model_id().expect("a model").name;
         let shipped = local("num_workers = 2\n", &[]).expect("sound");
         assert!(matches!(shipped, EmbeddingConfig::Local));

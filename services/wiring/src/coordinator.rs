@@ -44,8 +44,8 @@ impl Coordinator {
         };
         let grace_ms = cluster.config.pipeline.grace_ms;
         // Tests may shorten the grace period of generations, because they have no concurrent readers.
-        // Artifacts keep their grace period. If an artifact is written a second time, its age is renewed only
-        // if it is older than a certain age. Nothing else protects the artifact until a run or a publication
+        // Artifacts keep their grace period. Writing an artifact again renews its age only if the artifact
+        // has already reached a certain age. Nothing else protects the artifact until a run or a publication
         // refers to it.
         let generations = sweep(cairn_faults::sweep_grace_ms().unwrap_or(grace_ms));
         let artifacts = sweep(grace_ms);
@@ -83,7 +83,7 @@ impl Coordinator {
         Ok(relay(self.broker.as_ref(), self.cluster.runs.as_ref(), quiet_since_ms).await? as u64)
     }
 
-    /// The reconciler sends the jobs of runs that make no progress again, because these jobs may be lost.
+    /// If a run makes no progress, the reconciler sends its jobs again, because these jobs may be lost.
     async fn send_again(&self) -> Result<u64, StageError> {
         let (now_ms, after_ms) = (self.cluster.clock.now_ms(), self.cluster.config.pipeline.stalled_after_ms);
         send_again(self.broker.as_ref(), self.cluster.runs.as_ref(), now_ms, after_ms).await

@@ -1,5 +1,5 @@
 //! Creates the Git sources of the cloner. These sources follow the operator's rules, and use no folder on
-//! disk except the folder of the cloner's clones.
+//! disk except the folder that contains the cloner's clones.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ pub fn sources(cluster: &Cluster) -> Arc<GitSources> {
     Arc::new(sources_below(&cluster.operator, cluster.cache_directory().join("clones")))
 }
 
-/// Starts a task that removes the clones of repositories that are no longer registered. A clone must not be
-/// kept, because it contains texts that are redacted everywhere else. A clone that was opened recently is not
-/// removed until it has been unused for some time.
+/// Starts a task that removes the clones of repositories that are no longer registered. These clones must not
+/// be kept, because they contain texts that are redacted everywhere else. A clone is removed only if it was
+/// not opened for as long as a handler may run.
 pub fn sweep_clones(cluster: &Cluster, sources: &Arc<GitSources>) {
     if isolation::is_child() {
         return;

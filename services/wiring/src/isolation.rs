@@ -31,7 +31,7 @@ const CHILD: &str = "CAIRN_ISOLATED_WORKER";
 const FIRST_TO_BE_KILLED: &str = "1000";
 /// The time limit for a child to connect.
 const STARTS_WITHIN: Duration = Duration::from_secs(60);
-/// The first line that a child prints. The child prints it when it has connected.
+/// The first line that a child prints. The child prints this line when it has connected to the stores.
 const READY: &str = "ready";
 
 /// Whether this process is a child that runs suspect jobs.
@@ -125,7 +125,7 @@ struct Running {
 impl ChildProcess {
     /// Describes a child that runs this program with the arguments of this process.
     pub(crate) fn of_this_program() -> anyhow::Result<Self> {
-        let program = std::env::current_exe().context("finding this program's own path")?;
+        let program = std::env::current_exe().context("cannot find the path of this program")?;
         let mut command = Command::new(program);
         command.args(std::env::args_os().skip(1));
         Ok(Self::new(command))
@@ -225,7 +225,7 @@ pub(crate) async fn serve(
     while let Some(line) = orders.recv().await {
         let order: Order = serde_json::from_str(&line).context("cannot read a line from the parent process")?;
         let job = Job::from_json(&order.job).map_err(anyhow::Error::msg)?;
-        let lane = Lane::parse(&order.lane).context("the lane of the order is unknown")?;
+        let lane = Lane::parse(&order.lane).context("the lane of the job is unknown")?;
         let worker = workers
             .iter()
             .find(|worker| worker.stage() == job.stage())
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_survive_the_way_to_the_parent() {
+    fn failures_reach_the_parent_unchanged() {
         let classes = [
             ErrorClass::Transient,
             ErrorClass::Pause { retry_after: Some(Duration::from_millis(5)) },

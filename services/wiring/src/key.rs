@@ -40,16 +40,17 @@ pub struct OwnersWork {
 }
 
 impl OwnersWork {
-    /// Waits for the key, and works while this process owns the key. Repeats this after the key was lost.
-    /// Returns when the broker connection is closed, or when the process drains while it is on standby.
+    /// Waits for the key, and works while this process owns the key. After the key was lost, waits for the
+    /// key again. Returns when the broker connection is closed, or when the process drains while it is on
+    /// standby.
     pub async fn run(
         self,
         broker: Arc<RabbitMqBroker>,
         runner: Arc<Runner<Metastore>>,
         mut signals: Signals,
     ) -> anyhow::Result<()> {
-        // The time series must exist from the start, even if this process never owns the key; so it is
-        // created here.
+        // The time series is created here, because it must exist from the start, even if this process never
+        // owns the key.
         OWNED_KEYS.add(0);
         loop {
             tracing::info!(key = self.key, "on standby");

@@ -52,7 +52,7 @@ fn default_max_connections() -> usize {
     1024
 }
 
-/// The largest and the default value of `state_cache_ms`.
+/// The maximum value of `state_cache_ms`, which is also its default.
 const MAX_STATE_CACHE_MS: u64 = 1_000;
 
 fn default_state_cache_ms() -> u64 {

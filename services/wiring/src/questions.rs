@@ -16,8 +16,8 @@ pub fn shared_runs(cluster: &Cluster, max_age: Duration) -> Arc<Metastore> {
     Arc::new(Metastore::new(Arc::new(SharedReads::new(documents, Arc::clone(&cluster.clock), max_age))))
 }
 
-/// A searcher for the questions of `caller`. Replicas with the same cursor key can continue each other's
-/// pages.
+/// A searcher for the questions of `caller`. A replica can return the next page of an answer that another
+/// replica with the same cursor key began.
 pub fn searcher(
     cluster: &Cluster,
     runs: &Arc<Metastore>,

@@ -2,8 +2,8 @@
 
 use tokio::sync::watch;
 
-/// The signals of a stopping process. The first signal is to take no more jobs; the second signal is to stop
-/// at once.
+/// The signals of a stopping process. After the first signal, the tasks take no more jobs; after the second
+/// signal, the tasks stop at once.
 pub struct Signals {
     pub draining: watch::Receiver<bool>,
     pub leaving: watch::Receiver<bool>,

@@ -18,7 +18,7 @@ pub struct Stop {
 
 impl Stop {
     fn listen() -> anyhow::Result<Self> {
-        let on = |kind| signal(kind).context("listening for signals");
+        let on = |kind| signal(kind).context("cannot listen for signals");
         Ok(Self { terminate: on(SignalKind::terminate())?, interrupt: on(SignalKind::interrupt())? })
     }
 
@@ -60,7 +60,7 @@ where
     cairn_faults::arm();
     cairn_telemetry::init_service();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let outcome = runtime.context("starting the runtime").and_then(|runtime| {
+    let outcome = runtime.context("cannot start the runtime").and_then(|runtime| {
         let outcome = runtime.block_on(async {
             let config = ClusterConfig::load(file)?;
             config.validate()?;

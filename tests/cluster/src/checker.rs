@@ -178,7 +178,8 @@ impl<'a> Checker<'a> {
         loop {
             let (nodes, edges) = (self.raw.nodes().await?, self.raw.edges().await?);
             let points = self.raw.points(collection).await?;
-            // A record that is swept while the records are counted has no key, so the two counts can differ.
+            // If a record is swept while the records are counted, its key can no longer be read, so the
+            // number of records and the number of keys can differ.
             let are_unique = nodes.0 == nodes.1 && edges.0 == edges.1;
             let found = (points, nodes.0, edges.0);
             if found == wanted && are_unique {

@@ -22,7 +22,7 @@ pub const STANDARD: [&str; 7] =
 /// or without TLS.
 const OPERATOR: &str = "[sources]\nallow_file = true\nallow_private_addresses = true\nallow_http = true\n";
 
-/// The length of the random key that signs cursors.
+/// The length of the random key that encrypts cursors.
 const CURSOR_KEY_BYTES: usize = 32;
 
 /// The pages that report health and readiness of a service.
@@ -181,8 +181,8 @@ impl LocalCluster {
         Ok((status != 200).then_some(reported))
     }
 
-    /// The peak memory of each running service, in bytes: the larger of the peaks of the service and of its
-    /// children.
+    /// The peak memory of each running service, in bytes: the peak of the service process or of its child
+    /// processes, whichever is larger.
     pub fn peak_memory(&self) -> impl Iterator<Item = (&str, u64)> {
         self.services.iter().map(|(replica, service)| (replica.as_str(), service.process.peak_memory_bytes()))
     }
@@ -200,7 +200,7 @@ impl LocalCluster {
         Ok(values.filter_map(|(_, value)| value.parse::<u64>().ok()).sum())
     }
 
-    /// Stops a service by SIGTERM.
+    /// Stops a service with SIGTERM.
     pub async fn stop(&mut self, replica: &str) -> Result<()> {
         self.process(replica)?.stop().await?;
         self.services.remove(replica);

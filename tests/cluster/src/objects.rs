@@ -50,8 +50,8 @@ impl<'a> Objects<'a> {
         Self { inside, sweep }
     }
 
-    /// Sweeps the artifacts. Returns the keys of the remaining objects that are old enough and have no
-    /// reference from a live record.
+    /// Sweeps the artifacts. Returns the keys of the remaining objects that are old enough and to which no
+    /// live record refers.
     pub async fn orphans(&self) -> Result<Vec<String>> {
         self.sweep.artifacts().await?;
         let live = self.live().await?;

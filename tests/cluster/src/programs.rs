@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 pub fn program(name: &str) -> Result<PathBuf> {
     let folder = match std::env::var_os("CAIRN_PROGRAMS") {
         Some(folder) => PathBuf::from(folder),
-        None => beside_this().context("finding this program's own folder")?,
+        None => beside_this().context("cannot find the folder of this program")?,
     };
     let path = folder.join(name);
     ensure!(path.is_file(), "{} is not built: `cargo build --workspace` builds it", path.display());

@@ -47,7 +47,7 @@ impl Raw {
             .await
     }
 
-    /// The keys of `most` nodes: those to which the largest number of repositories have edges.
+    /// The keys of the nodes that have edges from the largest number of repositories; at most `most` keys.
     pub async fn nodes_of_most_repositories(&self, most: usize) -> Result<Vec<String>> {
         let statement = "MATCH (n:Node~)<-[e:EDGE~]-() WITH n.key AS key, count(DISTINCT e.owner) AS owners
             RETURN key ORDER BY owners DESC, key LIMIT $most";

@@ -19,7 +19,8 @@ pub(crate) fn num_connections(cluster: &LocalCluster) -> usize {
     cluster.workers().count() * CONNECTIONS_OF_A_WORKER
 }
 
-/// The peak memory of any running service or child, in bytes. Fails if it exceeds the limit.
+/// The highest peak memory of all running services and their child processes, in bytes. Fails if a peak
+/// exceeds the limit.
 pub(crate) fn peak_memory_bytes(cluster: &LocalCluster) -> Result<u64> {
     let mut most = 0;
     for (replica, peak) in cluster.peak_memory() {

@@ -111,7 +111,7 @@ fn ticks_at_end(program: &Child) -> u64 {
 
 const LONGEST_END: Duration = Duration::from_secs(60);
 
-/// `USER_HZ`, which is the same on every Linux.
+/// `USER_HZ`, which has the same value on all Linux systems.
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// Processor ticks in user mode and in system mode. These are the 14th and 15th fields of `stat`. The fields

@@ -100,7 +100,7 @@ timeout_ms = 90000
         fs::write(self.directory.path().join("operator.toml"), rules).expect("a file");
     }
 
-    /// Writes a file beside the settings and returns its path.
+    /// Writes a file into the folder of the settings and returns its path.
     pub fn file(&self, name: &str, text: &str) -> String {
         let path = self.directory.path().join(name);
         fs::write(&path, text).expect("a file");

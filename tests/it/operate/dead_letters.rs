@@ -24,7 +24,7 @@ fn sync(request: u64) -> Job {
     Job::Sync(SyncJob { tenant: Tenant::local(), repository: repository(), request })
 }
 
-/// A part job of a run that no longer exists.
+/// The job of a part of a run that no longer exists.
 fn part(number: u32) -> Job {
     Job::Part(PartJob {
         tenant: Tenant::local(),
@@ -55,7 +55,7 @@ fn letters(cluster: &Cluster) -> Vec<Value> {
 }
 
 #[test]
-fn replay_publishes_awaited_jobs_and_requests_syncs_for_the_others() {
+fn replay_publishes_awaited_jobs_and_requests_syncs_for_others() {
     let Some(cluster) = Cluster::prepared() else { return };
     let broker = cluster.broker();
     let request = cluster.json(&["enqueue", URL])["request"].as_u64().expect("a number");

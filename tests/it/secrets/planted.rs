@@ -94,7 +94,7 @@ fn tokens(noise: &mut Noise) -> Vec<(&'static str, String)> {
     tokens
 }
 
-/// The surroundings into which tokens are written: file name and text. `§` is replaced by the token.
+/// The surroundings into which tokens are written: file name and text. `§` is replaced with the token.
 const PLACES: [(&str, &str); 24] = [
     ("src/client_#.py", "import client\n\n\ndef connect():\n    return client.Client(\"§\")\n"),
     ("src/comment_#.py", "def work():\n    # was § until May\n    return 1\n"),

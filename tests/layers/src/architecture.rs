@@ -102,8 +102,8 @@ fn decisions_have_one_form() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// The functions of one file create all refusals of a sync. They accept a text of a repository only as quoted
-/// text.
+/// All refusals of a sync are created by functions in one file. These functions accept text from a repository
+/// only in quoted form.
 #[test]
 fn refusals_are_created_in_one_file() {
     let codes = ["FailureCode::InvalidSettings", "FailureCode::OverBudget"];

@@ -1,8 +1,8 @@
 //! A copy of the work tree, in which bugs are planted.
 //!
 //! In the copy, every used test binary gets a unique name: cargo selects binaries of the workspace by name,
-//! and many are called `it`. Selecting binaries by package would build their libraries with other features.
-//! Unchanged files keep their modification times, so that cargo compiles only changes.
+//! and many are called `it`. If the binaries were selected by package, cargo would build their libraries with
+//! different features. Unchanged files keep their modification times, so that cargo compiles only changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -49,7 +49,8 @@ struct State {
     stops: bool,
 }
 
-/// Locks a mutex even if it is poisoned. The values behind our locks are consistent after any panic.
+/// Locks a mutex even if it is poisoned. The values that this program protects with locks are consistent
+/// after any panic.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,9 +1,9 @@
 //! A server for tests that implements Qdrant's gRPC protocol with Qdrant's own embedded engine.
 //!
 //! No package registry offers a Qdrant server, and a mock would not test the adapter. The engine, the types
-//! of the protocol and the service traits are from Qdrant. Only the code that translates between them is
-//! ours. The program is never shipped. The server refuses unsupported requests with `UNIMPLEMENTED` and the
-//! name of the method.
+//! of the protocol and the service traits are from Qdrant. Only the code that translates between the protocol
+//! and the engine belongs to Cairn. The program is never shipped. The server refuses unsupported requests
+//! with `UNIMPLEMENTED` and the name of the method.
 //!
 //! Invariant: a confirmed write is applied, is visible to the next read, and survives SIGKILL.
 

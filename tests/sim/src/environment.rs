@@ -98,8 +98,8 @@ impl Environment {
         answer
     }
 
-    /// Returns the command that the store receives. If the planted bug affects the command, this command is
-    /// different.
+    /// Returns the command that the store receives. If the planted bug affects the command, the returned
+    /// command differs from the given command.
     fn mutated(&self, command: &Command) -> Command {
         match (self.mutant, command) {
             (Some(Mutant::NoEpochCheck), Command::Begin { repository, beginning, details }) => {

@@ -1,5 +1,5 @@
 //! A seeded simulation of runs. The simulation covers the ledger, the barrier, the lease, visibility, abort,
-//! sweep, deletion, registering again, and the limiter.
+//! sweep, deletion, registration after a deletion, and the limiter.
 //!
 //! One seed is one simulation of a small world in which everything can fail. Processes die or stop for some
 //! time between any two steps. Answers are lost. Jobs arrive twice, late or never. Users delete repositories,

@@ -50,7 +50,7 @@ fn replay(seed: u64, mutant: Option<Mutant>, is_traced: bool) -> Result<()> {
 
 fn catch(mutant: Mutant, mut seeds: std::ops::Range<u64>) -> Result<()> {
     let Some((seed, violation)) = cairn_sim::first_violation(&mut seeds, Some(mutant)) else {
-        bail!("{}: no seed catches it", mutant.name());
+        bail!("{}: no seed reveals this bug", mutant.name());
     };
     println!("{}: caught by seed {seed}: {violation}", mutant.name());
     println!("replay: cairn-sim --mutant {} --seed {seed} --trace", mutant.name());

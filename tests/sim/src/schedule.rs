@@ -155,7 +155,8 @@ impl Schedule {
             if ended || state.dead.remove(&id) {
                 state.tasks.remove(&id);
                 drop(state);
-                // Dropping a future releases the resources of a dead process, which may spawn tasks.
+                // Dropping a future releases the resources of a dead process. This may spawn tasks, so the
+                // lock must be released first.
                 drop(task);
             } else {
                 state.tasks.insert(id, Some(task));

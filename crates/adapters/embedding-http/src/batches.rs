@@ -55,7 +55,8 @@ pub struct TokenEstimator {
     tokens_per_1000_bytes: u64,
 }
 
-/// The first estimate is two bytes per token. No known language or provider has more tokens in ordinary code.
+/// The first estimate is two bytes per token. No known provider counts more tokens per byte in ordinary code,
+/// in any language.
 const FIRST_GUESS: u64 = 500;
 /// Number of special tokens that a provider adds to each text.
 const PER_TEXT: u64 = 3;

@@ -7,9 +7,9 @@
 //! order of the walk or on earlier results.
 //!
 //! All paths are followed together, newest commit first. The paths of a saved history are followed in the
-//! same way from the earlier head. If both lines of a path reach the same commit, the lines are identical
-//! after this commit, so the saved result of the path is reused. After a commit, a merge or a change of
-//! branch, the walk visits only commits that are reachable from exactly one of the two heads.
+//! same way from the earlier head. If the lines of a path from both heads reach the same commit, the lines
+//! are identical from there on, so the saved result of the path is reused. After a commit, a merge or a
+//! change of branch, the walk visits only commits that are reachable from exactly one of the two heads.
 
 mod commits;
 mod paths;
@@ -31,10 +31,10 @@ use paths::PathHistory;
 use trees::Trees;
 
 impl History {
-    /// The history of a commit. If possible, it uses the saved history of an earlier commit, to walk fewer
-    /// commits. If the history exceeds the limits, it contains no paths. It must be saved nevertheless, so
-    /// that its commits are not counted again. `None` if the history cannot be read. The log contains the
-    /// reason in both cases.
+    /// The history of a commit. If possible, this function uses the saved history of an earlier commit, so
+    /// that it walks fewer commits. If the history exceeds the limits, it contains no paths. It must be saved
+    /// nevertheless, so that its commits are not counted again. `None` if the history cannot be read. The log
+    /// contains the reason in both cases.
     pub(crate) fn of(path: &Path, commit: BlobId, saved: Option<History>, limits: &Limits) -> Option<History> {
         match walk(path, commit, saved, limits) {
             Ok(history) if history.num_commits > limits.max_commits => {
@@ -94,8 +94,8 @@ fn id_of(blob: BlobId) -> Oid {
     Oid::from_bytes(&blob.0).unwrap_or(Oid::ZERO_SHA1)
 }
 
-/// The paths whose lines pass through one commit, by number. `known` contains the paths of the saved history
-/// with their results.
+/// The numbers of the paths whose lines pass through one commit. `known` contains the paths of the saved
+/// history with their results.
 #[derive(Default)]
 struct Load {
     wanted: HashSet<u32>,
@@ -116,7 +116,7 @@ impl Load {
     }
 }
 
-/// Up to this number of paths are looked up one by one. For more paths, two trees are compared.
+/// Up to this number of paths are looked up one by one. For more paths, the two trees are compared.
 const FEW: usize = 8;
 
 struct Descent<'r> {

@@ -102,7 +102,7 @@ pub(crate) fn sort(entries: &mut Vec<TreeEntry>) {
     entries.dedup_by(|left, right| left.path == right.path);
 }
 
-/// Hashes the paths, kinds, ids and sizes of a sorted tree.
+/// Returns a digest of the paths, kinds, ids and sizes in a sorted tree.
 pub(crate) fn digest(entries: &[TreeEntry]) -> Digest {
     let add = |digester: Digester, entry: &TreeEntry| {
         digester.text(entry.path.as_str()).number(entry.kind as u64).bytes(&entry.blob.0).number(entry.size_bytes)

@@ -31,8 +31,8 @@ pub fn locate(text: &str, policy: &RemotePolicy) -> Result<Source, SourceError> 
     let Some(path_text) = path.to_str().map(str::to_owned) else {
         return Err(failure(ErrorKind::Invalid, "locate", text, "the path is not UTF-8"));
     };
-    // A `.git` that leads to no repository is reported by the listing. The directory is still a working tree,
-    // so the files that `.gitignore` hides are not indexed.
+    // If `.git` does not refer to a repository, the listing reports this. The directory is still a working
+    // tree, so the files that `.gitignore` hides are not indexed.
     if has_git(&path) {
         return Ok(Source::WorkTree { path: path_text });
     }

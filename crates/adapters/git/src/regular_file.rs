@@ -1,4 +1,5 @@
-//! Opens files that are expected to be regular. Otherwise, opening a pipe would wait for a writer.
+//! Opens files that are expected to be regular. Files are opened in non-blocking mode, because a blocking
+//! open of a pipe waits for a writer.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};

@@ -202,12 +202,12 @@ impl HostingConfig {
         Organisation { host: host.unwrap_or_default(), name: self.owner.clone() }
     }
 
-    /// Returns the only host that addresses of repositories may have.
+    /// Returns the only host from which repositories may be cloned.
     pub(crate) fn clone_host(&self) -> String {
         let host = self.base().and_then(|url| url.host_str().map(ToOwned::to_owned)).unwrap_or_default();
         let host = self.clone_host.clone().unwrap_or(host).to_ascii_lowercase();
-        // GitHub's API and its repositories have different hosts. At the other services, both have the same
-        // host.
+        // GitHub's API and its repositories have different hosts. At the other services, the API and the
+        // repositories have the same host.
         if host == "api.github.com" { "github.com".to_owned() } else { host }
     }
 

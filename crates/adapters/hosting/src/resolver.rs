@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_private_address_refuses_the_name() {
+    fn name_with_one_private_address_is_refused() {
         let check = |answers: &[&str], expect: bool| {
             let answers = answers.iter().map(|text| SocketAddr::new(text.parse().expect("address"), 0)).collect();
             assert_eq!(checked(answers).is_ok(), expect);

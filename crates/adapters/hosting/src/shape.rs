@@ -117,7 +117,10 @@ impl Reading {
         let id = id_of(&value);
         let refused = |reason: String| RefusedEntry { id: id.clone(), reason };
         let entry = self.entry(value).map_err(|error| {
-            refused(format!("an entry is not what the API defines: {}", foreign.quoted(&error.to_string())))
+            refused(format!(
+                "an entry does not have the form that the API defines: {}",
+                foreign.quoted(&error.to_string())
+            ))
         })?;
         let name = name_within(&self.owner, &entry.path)
             .map_err(|fault| refused(format!("{} {fault}", foreign.quoted(&entry.path))))?;

@@ -128,7 +128,7 @@ impl Names for NameIndex {
             return Ok(());
         }
         let generation = run.generation;
-        // A late writer writes nothing if its generation was already published and merged.
+        // If the generation was already published and merged, this writer is late and writes nothing.
         let keys = self.store.list(Some(run.repository)).await?;
         if keys.iter().filter_map(|key| keys::newest_of_merged(key)).any(|newest| newest >= generation) {
             return Ok(());

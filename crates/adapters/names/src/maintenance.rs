@@ -7,10 +7,10 @@
 //!
 //! A generation is *settled* if no view in use is older. The sweep reports each settled generation once. A
 //! mark records that the generation is settled, until the layers of the generation are merged. Only the
-//! newest mark is kept, because it is enough: a merged layer contains only published generations, and every
-//! published generation that is not newer than a settled generation is settled too. Names of a path are
-//! removed if a settled generation ends them, or if a published generation ends them and none of the views in
-//! use sees them.
+//! newest mark is kept. It is sufficient, because merged layers contain only published generations: if a
+//! generation is settled, all earlier published generations are settled too. Names of a path are removed if a
+//! settled generation ends them, or if a published generation ends them and none of the views in use sees
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::format::DamagedLayer;
 use crate::index::NameIndex;
 use crate::layer::{Layer, contents};
 
-/// The rows that the limits count are paths and symbols.
+/// The limits count each path and each symbol as one row.
 const TIERS: Tiers = Tiers { step_rows: 32_768, dead_part: 4 };
 
 type Named = Vec<NamedLayer<Layer>>;
@@ -69,7 +69,8 @@ impl<'a> Ends<'a> {
         !ends.any(|end| self.known.is_dead(Interval { gen_from, gen_to: *end }))
     }
 
-    /// The size of a layer. The number of its dead symbols is estimated from its dead paths.
+    /// The size of a layer. The number of symbols that can be removed is estimated from the number of paths
+    /// whose names can be removed.
     fn size_of(&self, layer: &Layer) -> Size {
         let (paths, rows) = (&layer.header.paths, layer.num_symbols() as usize + layer.header.paths.len());
         let num_dead = paths.iter().filter(|entry| !self.is_alive(GenerationId(entry.generation), &entry.path)).count();
@@ -167,7 +168,7 @@ fn newest_of(layers: &[NamedLayer<Layer>]) -> GenerationId {
     of_layer.chain(of_keys).max().unwrap_or(GenerationId(0))
 }
 
-/// The layers that the next step replaces by one layer.
+/// The layers that the next step merges into one layer.
 fn group(layers: &Named, known: &KnownGenerations<'_>) -> Named {
     let ends = Ends::of(layers, known);
     let is_published = |key: &str, layer: &Layer| {

@@ -11,8 +11,9 @@ use fst::{Automaton, IntoStreamer, Streamer};
 use crate::format::{DamagedLayer, PathEntry};
 use crate::layer::Layer;
 
-/// For a longer folded name, no automaton is built; it is compared with each name instead. Building the
-/// automaton of a long name takes longer, and few requested names are so long.
+/// For a longer folded name, no automaton is built; the folded name is compared with each name instead.
+/// Building the automaton of a long name would take longer than these comparisons, and few requested names
+/// are so long.
 const MAX_AUTOMATON_CHARACTERS: usize = 12;
 /// The maximum score of a similar name. This maximum is below the score of the same name in a different
 /// style.

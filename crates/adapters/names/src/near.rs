@@ -12,7 +12,7 @@ use crate::names::RepositoryNames;
 
 /// Maximum score of a near name. The same name in a different style has a higher score.
 const MAX_SCORE: u32 = 940;
-/// Number of near names in each layer whose owners are compared with the requested owner.
+/// In each layer, the owners of at least this number of near names are compared with the requested owner.
 const NAMES_WITH_OWNERS: usize = 40;
 /// The rank is multiplied by this factor, in thousandths, if the first words of the requested name are
 /// treated as its owner.
@@ -113,7 +113,7 @@ struct JoinedOwner {
 }
 
 impl JoinedOwner {
-    /// `None` if the name contains all requested words.
+    /// `None` if the name contains all requested words, because then none of them can be the owner.
     fn of(wanted: &WantedName, near: NearName, name: &str) -> Option<Self> {
         if !near.reasons.contains(Reason::MissingWords) {
             return None;

@@ -1,6 +1,6 @@
 //! Measures how fast the graph is staged, read and swept. Run it with `CAIRN_NEO4J_URL=… cargo run --example
 //! graph_load -p cairn-neo4j`. The program writes 60,000 nodes and 240,000 edges of one repository, and
-//! removes them at the end. Some of the edges lead to hubs.
+//! removes them at the end. Some nodes are hubs: they are the targets of many edges.
 
 use std::env;
 use std::time::{Duration, Instant};

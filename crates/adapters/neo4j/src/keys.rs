@@ -71,8 +71,8 @@ impl Work for Creation<'_> {
             let is_ours = row.get::<i64>("made_by")? == self.made_by;
             return if is_ours { Ok(()) } else { Err(Fault::new(ErrorKind::AlreadyExists, "the key exists already")) };
         }
-        // If another call creates the same key now, the constraint refuses this statement, and the retry
-        // finds the key.
+        // If another call creates the same key at the same time, the constraint refuses this statement, and
+        // the retry finds the key.
         let create = query(CREATE)
             .param("made_by", self.made_by)
             .param("tenant", key.tenant.as_str())

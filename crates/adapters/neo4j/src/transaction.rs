@@ -1,8 +1,8 @@
 //! Begins, runs, commits and rolls back transactions. Retries a whole transaction if a retry can succeed.
 //!
 //! Only this module calls the driver, and it never calls the driver's auto-commit functions. If the
-//! connection ends during a commit, the result of the commit is unknown. Work is therefore written so that a
-//! second execution finds the effects of the first one.
+//! connection ends during a commit, the result of the commit is unknown. So the work of a transaction must
+//! find the effects of its first execution when it is executed again.
 
 use async_trait::async_trait;
 use cairn_faults::fail_point;

@@ -11,8 +11,8 @@ use tonic::{Code, Status};
 /// status code as a rate limit, but waiting does not help.
 const NO_SPACE: &str = "qdrant-insufficient-storage";
 
-/// Parts of the messages that Qdrant sends when a shard has no leader or too few available nodes. The status
-/// code of these messages is that of internal errors.
+/// Parts of the messages that Qdrant sends when a shard has no leader or too few available nodes. These
+/// messages have the status code of internal errors.
 const NO_REPLICA: [&str; 4] = ["active replica", "`Active` replica", "no leader", "leader is not established"];
 
 /// The failure of a request.

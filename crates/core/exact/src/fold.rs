@@ -43,7 +43,7 @@ mod tests {
     use super::fold;
 
     #[test]
-    fn characters_that_differ_only_in_case_fold_to_the_same_character() {
+    fn characters_that_differ_only_in_case_fold_alike() {
         let mut num_compared = 0;
         for character in ('\0'..=char::MAX).filter(|character| character.is_alphabetic() || character.is_ascii()) {
             let mut class = ClassUnicode::new([ClassUnicodeRange::new(character, character)]);

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn specific_names_are_no_common_methods() {
+    fn specific_names_are_not_common_methods() {
         assert!(is_common_method("get") && is_common_method("empty?") && is_common_method("checked_add"));
         assert!(!is_common_method("reticulate_splines"));
     }

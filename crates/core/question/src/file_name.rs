@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn only_word_has_only_lead_ins_beside_it() {
+    fn only_word_may_follow_lead_ins_but_no_other_words() {
         let check = |question: &str, expect: Option<&str>| {
             assert_eq!(only_word(question).as_deref(), expect, "{question}");
         };
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn other_questions_are_no_file_names() {
+    fn other_questions_are_not_file_names() {
         for question in [
             "classes in auth.py",
             "what imports config.json",

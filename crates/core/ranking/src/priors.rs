@@ -219,9 +219,9 @@ pub(crate) fn is_aside_directory(directory: &str) -> bool {
     directory.split('/').any(|part| ASIDE_DIRECTORIES.binary_search(&part).is_ok())
 }
 
-/// True if the factor of the chunk's directory does not apply. It does not apply in three cases: the question
-/// asks for examples; the chunk is a document, because documents have a factor of their own; or the chunk is
-/// a test and the question asks for tests.
+/// True if the factor of the chunk's directory does not apply. This factor is left out if the question asks
+/// for examples, if the chunk is a document (documents have a separate factor), or if the chunk is a test and
+/// the question asks for tests.
 fn is_excused(chunk: &ChunkRecord, subjects: Subjects) -> bool {
     subjects.examples || is_document(chunk) || (chunk.is_test && subjects.tests)
 }

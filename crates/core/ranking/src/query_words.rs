@@ -169,8 +169,8 @@ const RELATIVE: [&str; 4] = ["crate", "self", "super", "this"];
 /// Stems of file names. A file with one of these stems represents its directory.
 const DIRECTORY_STEMS: [&str; 5] = ["mod", "lib", "index", "__init__", "main"];
 
-/// Whether a dotted name is the name of the symbol, its qualified name, or the qualified name after the last
-/// parts of the module or path.
+/// Whether a dotted name is the name of the symbol, its qualified name, or the qualified name with the last
+/// parts of the module or path before it.
 fn names_symbol(asked: &str, symbol: &SymbolEntry) -> bool {
     let asked: Vec<&str> = asked.split('.').skip_while(|part| RELATIVE.contains(part)).collect();
     if let [name] = asked.as_slice() {
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn only_name_of_a_question_is_the_requested_name() {
+    fn single_name_in_a_question_is_the_requested_name() {
         assert!(COMPANIONS.is_sorted());
         for (question, expect) in [
             ("what is getUserById", Some("getUserById")),

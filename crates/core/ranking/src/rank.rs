@@ -38,8 +38,8 @@ const FILE_HAS_THE_NAME: u64 = 3 * ONE / 2;
 const LEADING: u64 = 20 * ONE;
 /// The score of each further hit in a file is multiplied by this factor.
 pub(crate) const FURTHER_HIT: Prior = Prior { name: "same_file", percent: 60 };
-/// The parts of a score that do not depend on the words of the repository: the question names the code, or an
-/// edge of the graph leads to it.
+/// The contributions that do not depend on the words of a repository: they come from a name in the question
+/// or from an edge of the graph.
 const DIRECT: [&str; 3] = ["relation", "pattern", "definition"];
 
 /// A chunk that may become a hit, with its positions in the lists.
@@ -64,7 +64,7 @@ pub struct Candidate {
     pub definition: Option<Definition>,
 }
 
-/// The position of code in the list of code that has the requested relation to any definition of a name.
+/// The ranks of code that has the requested relation to a definition of a name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct RelationRank {
     /// The zero-based position of the definition. The code that is related to one definition comes before the
@@ -144,8 +144,8 @@ pub struct RankedHit {
     /// not ask for, the sum is multiplied by a factor.
     pub score: u64,
     pub contributions: Vec<Contribution>,
-    /// The factors by which the contributions were multiplied, and the factors for a further hit in a file
-    /// and for a pattern that the question does not ask for.
+    /// All factors that changed the score. The priors multiply the contributions. The factors for a further
+    /// hit in a file, and for a pattern that the question does not ask for, multiply the sum.
     pub priors: Vec<Prior>,
     pub relation_rank: Option<RelationRank>,
     /// The edges over which the hit was found, the best first.
@@ -256,8 +256,8 @@ fn normalise(hits: &mut [RankedHit]) {
     }
 }
 
-/// The best hit of each file gets points for the sum of the scores of all hits in the file, relative to the
-/// highest sum of any file.
+/// Adds points to the best hit of each file. The points are proportional to the sum of the scores of all hits
+/// in the file; the file with the highest sum gets the full points.
 fn add_file_evidence(hits: &mut [RankedHit]) {
     normalise(hits);
     let mut files: BTreeMap<(RepositoryId, RepoPath), (u64, usize)> = BTreeMap::new();
@@ -280,8 +280,8 @@ pub(crate) fn leading_points(rank: u32) -> u64 {
     LEADING * 100 / (100 + u64::from(rank))
 }
 
-/// Adds the points for a relation. Then adds the points for the path; if the question is one word, it adds
-/// the points for the definition instead.
+/// Adds the points for a relation and for a pattern. Then adds the points for the definition if the question
+/// asks for one name, and the points for the path otherwise.
 fn add_names(hits: &mut [RankedHit], query: RankQuery<'_>) {
     let (words, signals) = (query.words, query.signals);
     let keywords: Vec<Keyword> = words.keywords.iter().map(|word| keyword(word, query.frequencies)).collect();
@@ -368,7 +368,7 @@ fn order(left: &RankedHit, right: &RankedHit) -> std::cmp::Ordering {
         .then_with(|| left.key.cmp(&right.key))
 }
 
-/// Joins hits with equal texts: keeps the best of them, and adds the places of the others to it. `hits` must
+/// Joins hits with equal texts: keeps the best hit, and adds the places of the other hits to it. `hits` must
 /// be sorted.
 fn join_equal_texts(hits: Vec<RankedHit>) -> Vec<RankedHit> {
     let mut kept: Vec<RankedHit> = Vec::with_capacity(hits.len());

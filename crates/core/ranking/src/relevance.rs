@@ -1,9 +1,10 @@
 //! Decides whether the results of a search are relevant to the question.
 //!
-//! A search always finds the nearest chunks, even for nonsense. A question is refused only if at least one of
-//! its keywords is in no chunk of the searched repositories, these repositories contain no definition, file
-//! or edge that it names, and the other evidence is weak: the share of missing keywords, the terms of the
-//! best chunk, and the vectors. The weights come from a logistic regression on the tuning questions; see
+//! A search always finds the nearest chunks, even for nonsense. A question is refused only if three
+//! conditions hold: at least one of its keywords is in no chunk of the searched repositories; these
+//! repositories contain no definition, file or edge that the question names; and the other evidence is weak.
+//! The other evidence is the share of missing keywords, the terms of the best chunk, and the vectors. The
+//! weights come from a logistic regression on the tuning questions; see
 //! `docs/decisions/0030-nothing-relevant.md`.
 
 use crate::subjects::{Subject, subject_of};
@@ -11,19 +12,21 @@ use crate::{ScopeFrequencies, StopWords, shipped_frequencies, terms};
 
 /// Minimum score of a question that is not refused, in thousandths of the natural logarithm of the odds.
 const MIN_SCORE: i64 = -250;
-/// Replaces [`MIN_SCORE`] for a question with two keywords if the searched chunks contain one of them. It is
-/// lower, because the other keyword may be an unusual word for the same thing.
+/// Replaces [`MIN_SCORE`] for a question with two keywords if the searched chunks contain one of them. This
+/// minimum is lower, because the missing keyword may be an unusual word for something that the code names
+/// differently.
 const MIN_SCORE_OF_TWO: i64 = -3_000;
-/// A question is refused regardless of its score if at least this share of its keywords is missing and also
-/// unknown in public code. The share is in percent; keywords are weighted by rarity.
+/// A question is refused regardless of its score if at least this share of its keywords is missing and does
+/// not occur in public code. The share is in percent; keywords are weighted by rarity.
 const GIBBERISH_PERCENT: i64 = 75;
 /// A question is not refused if a smaller share of its keywords is missing. The share is in percent; keywords
 /// are weighted by rarity. This limit does not apply if a missing keyword names a technology or is an
 /// everyday word.
 const MIN_MISSING_PERCENT: i64 = 25;
-/// A common word may be missing because the code uses a different word for the same thing. Therefore, if no
-/// missing keyword names a technology or is an everyday word, and public code contains all missing keywords,
-/// a question is refused only if at least one of them has at least this rarity, in sixteenths of a bit.
+/// A common word may be missing because the code uses a different word for the same thing. Therefore the
+/// missing keywords must be rare if public code contains all of them and none of them names a technology or
+/// is an everyday word: the question is refused only if at least one of them has at least this rarity, in
+/// sixteenths of a bit.
 const MIN_RARITY: u32 = 160;
 /// A name with at least this number of changes between letters and digits looks random.
 const RANDOM_CHANGES: usize = 4;
@@ -35,8 +38,8 @@ const BEST_TERMS: i64 = 1_356;
 const DENSE_MEAN: i64 = 5_676;
 const DENSE_SPREAD: i64 = 4_119;
 const DENSE_OF_TERMS: i64 = 2_496;
-/// The weight of each keyword of the question. It is positive, because a long question describes its subject
-/// in more detail.
+/// The weight of each keyword of the question. The weight is positive, because a long question describes its
+/// subject in more detail.
 const EACH_KEYWORD: i64 = 1_514;
 const MAX_KEYWORDS: i64 = 7;
 /// The weight of a technology that no chunk mentions.
@@ -47,18 +50,18 @@ const MAX_EVERYDAY: i64 = 2;
 
 /// The weight of a term that occurs once in a chunk of mean length, see `sparse.rs`.
 const UNITS_PER_TERM: i64 = 102;
-/// The dot product that represents 1. The vectors of the shipped model have this scale.
+/// The dot product that corresponds to a similarity of 1. The vectors of the shipped model have this scale.
 const DENSE_ONE: i64 = 65_536;
 
 /// A keyword of a question, with its frequencies in the searched repositories and in public code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeywordEvidence {
     pub word: String,
-    /// Number of chunks that contain the word, or, if it is higher, the number for one of its abbreviations
-    /// or long forms. Inflections are included.
+    /// Number of chunks that contain the word. If more chunks contain one of its abbreviations or long forms,
+    /// the number of these chunks is used instead. Inflections are included.
     pub num_chunks: u64,
-    /// Whether the word is one that does not describe the subject of the question. Such a word is never
-    /// counted as missing.
+    /// Whether the word does not describe the subject of the question. Such a word is never counted as
+    /// missing.
     pub is_stop_word: bool,
     /// The rarity of the word in public code, in sixteenths of a bit.
     rarity: u32,
@@ -78,7 +81,7 @@ pub struct DenseEvidence {
     pub of_best_terms: i64,
 }
 
-/// The facts about the results of a question from which the relevance is computed.
+/// The facts from which the relevance of the results of a question is computed.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Evidence {
     pub keywords: Vec<KeywordEvidence>,
@@ -110,8 +113,8 @@ impl AnswerRelevance {
 }
 
 impl DenseEvidence {
-    /// The evidence of a typical relevant question. It is used if the scores of the embedding model are not
-    /// calibrated.
+    /// The evidence of a typical relevant question. This evidence is used if the scores of the embedding
+    /// model are not calibrated.
     const TYPICAL: Self =
         Self { mean: DENSE_ONE * 9 / 10, spread: DENSE_ONE * 55 / 100, of_best_terms: DENSE_ONE * 8 / 10 };
 }
@@ -162,9 +165,9 @@ impl Evidence {
         AnswerRelevance { is_relevant, score: Some(score), missing }
     }
 
-    /// Whether a name that looks random is assumed to be in no chunk. It is assumed if the words of the name
-    /// that chunks contain make up less than half of the name, and no chunk contains most of its terms. Short
-    /// words and numbers in the name are ignored, because they occur in every text.
+    /// Whether a name that looks random is assumed to be in no chunk. Two conditions must hold: the words of
+    /// the name that chunks contain make up less than half of the name, and no chunk contains most of the
+    /// terms of the name. Short words and numbers in the name are ignored, because they occur in every text.
     fn is_absent(&self, name: &str) -> bool {
         let existing = self.keywords.iter().filter(|keyword| keyword.num_chunks > 0 && is_piece(&keyword.word));
         let num_existing: usize = existing.map(|keyword| keyword.word.chars().count()).sum();
@@ -286,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn question_is_refused_if_keywords_are_missing_and_other_evidence_is_weak() {
+    fn missing_keywords_and_weak_evidence_refuse_a_question() {
         let code = "consumer group parse header connection retry wait server worker task process failed crash orphaned";
         check("where is the kafka consumer group rebalanced", code, 30, 65, false, &["kafka", "rebalanced"]);
         check("flurbish qwonkle vextra", code, 0, 60, false, &["flurbish", "qwonkle", "vextra"]);
@@ -332,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn question_is_not_refused_for_direct_hits_or_without_term_counts() {
+    fn direct_hits_or_missing_term_counts_prevent_a_refusal() {
         let question = "flurbish qwonkle";
         let counted = frequencies(question, "parser");
         let weak = evidence(question, &counted, 0, 40);

@@ -9,12 +9,13 @@ use crate::rank::RankedHit;
 
 /// A repository can be left out if its share of the keywords is below this percentage of the highest share.
 const MIN_SHARE_PERCENT: u64 = 65;
-/// A repository can be left out if its best score is below this percentage of the best score of all.
+/// A repository can be left out if its best score is below this percentage of the best score in all
+/// repositories.
 const MIN_SCORE_PERCENT: u64 = 65;
 
-/// The repositories of the hits that have nothing to do with the question: the question names no code in
-/// them, they contain clearly fewer of its keywords than another repository, and their best hit is clearly
-/// worse than the best hit of all.
+/// The repositories of the hits that have nothing to do with the question. Such a repository meets three
+/// conditions: the question names no code in it, its share of the keywords is clearly lower than the highest
+/// share, and the score of its best hit is clearly lower than the best score in all repositories.
 pub fn unrelated_repositories(hits: &[RankedHit], shares: &BTreeMap<RepositoryId, u64>) -> BTreeSet<RepositoryId> {
     let best = hits.iter().map(|hit| hit.score).max().unwrap_or_default();
     let is_related = |hit: &&RankedHit| {

@@ -55,8 +55,8 @@ impl ScopeFrequencies {
     }
 
     /// Number of searched chunks that contain the word or an inflection of it. The word must be part of the
-    /// question. In a script without spaces, a word has several terms; in this case, the number for the
-    /// rarest term is returned.
+    /// question. In a script without spaces, a word has several terms; the result is then the number for the
+    /// rarest of these terms.
     pub fn num_chunks_with(&self, word: &str) -> u64 {
         let mut rarest = None;
         terms(word, StopWords::Kept, |term| {

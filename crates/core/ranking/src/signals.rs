@@ -9,7 +9,7 @@ pub enum Signal {
     Terms,
     /// The list of the definitions that the question names.
     Names,
-    /// The use of counts from the searched repositories in the rarity of terms.
+    /// The use of counts from the searched repositories to compute the rarity of terms.
     ScopeFrequencies,
     /// The use of synonyms of the keywords in the list of terms.
     Synonyms,
@@ -33,10 +33,10 @@ pub enum Signal {
     Definition,
     /// The factor for each further hit in a file.
     FurtherHits,
-    /// The points of the patterns that a question names, and the position of other patterns behind the first
+    /// The points of the patterns that a question names, and the position of other patterns after the first
     /// hit.
     Patterns,
-    /// The weights of the lists by the type of the question.
+    /// The weights of the lists, which depend on the type of the question.
     TypeWeights,
     /// The filters that a question states in words.
     StatedFilters,
@@ -44,7 +44,7 @@ pub enum Signal {
     FileNames,
     /// The files and symbols that the best documents name.
     DocumentedFiles,
-    /// The refusal of questions about which nothing is indexed.
+    /// The refusal of questions for which the index contains nothing relevant.
     Relevance,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! The weights of a passage contain BM25's saturated term frequency, with constants that are part of the
 //! program. The weights of a question contain the rarity of its terms. The score of a passage is the sum of
-//! the products of these weights. The score is exact in any store, because the sum for 64 terms with the
-//! largest weights stays below 2^24.
+//! the products of these weights. Even the largest possible score, for 64 terms with the largest weights, is
+//! below 2^24. Therefore stores that add `f32` values also compute the exact score.
 
 use cairn_domain::SparseVector;
 
@@ -22,12 +22,12 @@ const TEXT: u32 = 4;
 /// One occurrence in the name of the symbol counts as much as four occurrences in the text. This value gave
 /// the best ranking.
 const NAME: u32 = 16;
-/// For one occurrence in the names of the enclosing symbols.
+/// The number of units for one occurrence in the names of the enclosing symbols.
 const CONTAINERS: u32 = 4;
 const FILE_STEM: u32 = 4;
 const DIRECTORIES: u32 = 2;
-/// The header contains the class, the signature and the imports. It counts less than the text, because most
-/// other chunks of the file contain the same names.
+/// The header contains the class, the signature and the imports. A word in the header counts less than a word
+/// in the text, because most other chunks of the file contain the same names.
 const HEADER: u32 = 2;
 
 /// The mean length of a passage in units, measured on functions of public code. Every stored weight depends

@@ -12,9 +12,9 @@ use crate::fixed::{ONE, times};
 pub struct Relevance {
     /// The score of the node's chunk, or 0 if the chunk is not a hit.
     pub score: u64,
-    /// Whether the name of the node contains a word of the place where the flow begins.
+    /// Whether the name of the node contains a word that the question uses for the start of the flow.
     pub is_from: bool,
-    /// Whether the name of the node contains a word of the place where the flow ends.
+    /// Whether the name of the node contains a word that the question uses for the end of the flow.
     pub is_to: bool,
 }
 

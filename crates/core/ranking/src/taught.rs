@@ -2,7 +2,7 @@
 //!
 //! A name next to the word that it abbreviates is evidence that both mean the same in this code. A beginning
 //! of a word with at least three letters, such as `config` for `configuration`, is not collected, because its
-//! meaning is evident without such evidence.
+//! meaning is clear from its letters.
 
 use cairn_domain::{ChunkKind, ChunkRecord, WordPair};
 
@@ -59,8 +59,8 @@ pub(crate) fn taught_pairs(chunk: &ChunkRecord) -> Vec<WordPair> {
     found.into_iter().flat_map(both).collect()
 }
 
-/// Adds the pairs of the last word of a name and the words that it may abbreviate in the name of a type or
-/// value.
+/// Pairs the last word of a name with each word that it may abbreviate in the name of a type or value, and
+/// adds the pairs to `found`.
 fn add_pairs(name: &str, described: &str, found: &mut Vec<(String, String)>) {
     let mut short = String::new();
     words(name, |word| word.clone_into(&mut short));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn declarations_teach_abbreviations() {
+    fn abbreviations_are_found_in_declarations() {
         let check = |text: &str, expect: &[&str]| assert_eq!(pairs(text), expect, "{text}");
         let blueprint = &["blueprint bp", "bp blueprint"];
         check("bp = Blueprint('auth')", blueprint);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_teach_nothing() {
+    fn unrelated_names_give_no_abbreviations() {
         let check = |text: &str| assert_eq!(pairs(text), [""; 0], "{text}");
         check("if bp == Blueprint {}");
         check("bp + Blueprint");

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn names_keep_stop_words_and_data_has_no_compound_term() {
+    fn stop_words_are_kept_in_names_and_long_data_is_cut() {
         assert_eq!(found("with", StopWords::Kept).len(), 1);
         assert_eq!(found("with", StopWords::Dropped).len(), 0);
         assert_eq!(found(&"ab1".repeat(400), StopWords::Dropped).len(), 42);

@@ -3,7 +3,7 @@
 /// The weight of each list in percent, and whether the scores of further hits in a file are reduced.
 ///
 /// The weights were chosen on the tuning half of the evaluation set. A cross-validation over the repositories
-/// chose the same weights or weights one step away.
+/// chose the same weights, or weights that differ from them by one step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Weights {
     pub(crate) dense: u64,

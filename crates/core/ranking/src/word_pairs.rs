@@ -23,8 +23,8 @@ const MIN_CHUNKS_OF_ABBREVIATION: i64 = 2;
 /// Two words are treated as used together only if the symbol names of at least this number of chunks contain
 /// both words.
 const MIN_CHUNKS: i64 = 3;
-/// Two words are used together only if they form at least this share, in thousandths, of all pairs that
-/// contain either word.
+/// Two words are treated as used together only if they form at least this share, in thousandths, of all pairs
+/// that contain either word.
 const MIN_SHARE: i64 = 100;
 
 /// The pairs of words in the name of a chunk's symbol, each in both orders. The names of tests are not

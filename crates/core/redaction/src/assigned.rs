@@ -71,7 +71,7 @@ fn after_arrow(cursor: &mut Cursor<'_>, length: usize) -> Option<(Style, Range<u
 /// Skips `=`, `:`, `:=`, `=>`, `==`, `?=`, `<-`, `+=` and similar operators.
 fn after_operator(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let start = cursor.at;
-    // A sign after `=` may begin an unquoted value.
+    // A special character after `=` may begin an unquoted value.
     let is_next = |cursor: &Cursor<'_>| match (cursor.text[cursor.at - 1], cursor.peek()) {
         (b'=', next) => matches!(next, b'=' | b'>' | b'~' | b':' | b'<'),
         (_, next) => b"=:><!|+~-?".contains(&next),
@@ -167,7 +167,7 @@ fn yaml_value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let found = cursor.literal(Style::Literal).or_else(|| cursor.bare().map(|span| (Style::Line, span)));
     cursor.skip_quote();
     cursor.skip_spaces();
-    // A type such as `&str` looks like a YAML anchor. If other text follows the value on the line, the text
+    // A type such as `&str` looks like a YAML anchor. If other text follows on the line, the supposed anchor
     // is a type, so no value is returned.
     let is_line = cursor.at > start && (cursor.at_line_end() || cursor.peek() == b'#');
     if is_line && anchored { found } else { None }

@@ -14,7 +14,7 @@ use crate::{beside, context, data, linked};
 const MOST_PARTS: usize = 32;
 
 /// The value that is assigned to the name that contains the keyword, if the value is a secret. The result has
-/// one range, or one range for each of several joined string literals.
+/// one range, or several ranges if the value consists of joined string literals.
 pub(crate) fn secret(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<Vec<Range<usize>>> {
     if let Some(value) = linked::framed(text, &hit, naming) {
         return Some(vec![value]);

@@ -21,8 +21,8 @@ pub(crate) struct Before {
     separator: Option<u8>,
     /// Whether only indentation, `export`, and characters that begin comments or list items precede the name.
     pub(crate) is_start: bool,
-    /// Whether the part before the name ends with a word such as a command, after which a name and its value
-    /// may be separated only by blanks.
+    /// Whether the part before the name ends with a command or a similar word. After such a word, blanks are
+    /// enough to separate a name from its value.
     pub(crate) is_command: bool,
 }
 
@@ -34,7 +34,7 @@ impl Before {
         let mut opens = Vec::new();
         for (at, byte) in line.iter().enumerate() {
             let before = at.checked_sub(1).map(|at| line[at]);
-            // Three quotes are bold text in a wiki.
+            // In a wiki, three quotes mark bold text.
             if *byte == b'\''
                 && line[at.saturating_sub(2)..line.len().min(at + 3)].windows(3).any(|run| run == b"\'\'\'")
             {

@@ -8,10 +8,10 @@ use crate::cursor::Cursor;
 use crate::judge::{self, Style};
 use crate::name::{Name, Naming, name_end};
 
-/// Keys whose value is the name of another value.
+/// Keys that contain a name, as in `"name": "DB_PASSWORD"`.
 const NAME_KEYS: [&[u8]; 6] = [b"name", b"key", b"type", b"id", b"variable", b"parameterkey"];
 
-/// Keys whose value has the name that the same object contains.
+/// Keys that contain the value for the name in the same object.
 const VALUE_KEYS: [&[u8]; 2] = [b"value", b"parametervalue"];
 
 /// Maximum distance between the name and the start of its value, in bytes.

@@ -14,7 +14,8 @@ const LONGEST: usize = 128;
 /// Characters of markup that surround a name.
 const MARKUP: &[u8] = b" \t*_`'\"#-+=>:";
 
-/// The value on the first line of a text of several lines that begins on the line of the name.
+/// The value on the first line of a multi-line text. The opening delimiter of this text is on the line of the
+/// name.
 pub(crate) fn opened(text: &[u8], name_end: usize) -> Option<Range<usize>> {
     if !text.get(name_end).is_some_and(|first| b" \t=:\"'])".contains(first)) {
         return None;
@@ -40,7 +41,7 @@ pub(crate) fn value(text: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
     (is_alone && begins).then(|| definition(text, next, indentation(text, name.start))).flatten()
 }
 
-/// Whether the rest of a line ends with an operator and the beginning of a text of several lines.
+/// Whether the rest of a line ends with an operator and the opening delimiter of a multi-line text.
 fn opens_text(rest: &[u8]) -> bool {
     const OPENERS: [&[u8]; 11] =
         [b"\"\"\"", b"'''", b"''", b"```", b"@'", b"@\"", b"|||", b"R\"(", b"[[", b"`", b"\"\"\"\\"];
@@ -54,8 +55,8 @@ fn opens_text(rest: &[u8]) -> bool {
     is_here || OPENERS.iter().any(|opener| rest.strip_suffix(*opener).is_some_and(ends_operator))
 }
 
-/// The start of the first line of a block below the line of a name that ends at `name_end`. Words and a
-/// colon may follow the name, or the name ends a heading.
+/// The start of the first line of the block below a name. The name ends at `name_end`. Words and a colon may
+/// follow the name, or the name ends a heading.
 pub(crate) fn start(text: &[u8], name_end: usize) -> Option<usize> {
     if !text.get(name_end).is_some_and(|first| b" :*_`(\r\n".contains(first)) {
         return None;
@@ -151,7 +152,7 @@ fn definition(text: &[u8], next: usize, outer: usize) -> Option<Range<usize>> {
     (at > next || indentation(text, value.start) > outer).then_some(value)
 }
 
-/// The word that fills the line around `at`.
+/// The word on the line at `at`, if the rest of this line contains nothing else.
 fn word_of(text: &[u8], at: usize) -> Option<Range<usize>> {
     let rest = text.get(at..text.len().min(at + LONGEST))?;
     let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();

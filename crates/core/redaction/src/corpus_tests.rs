@@ -1,4 +1,5 @@
-//! Inserts secrets into whole files of many kinds, and checks that all secrets are redacted and nothing else.
+//! Inserts secrets into whole files of many kinds, and checks that all secrets are redacted and that no other
+//! text changes.
 
 use crate::rule_tests::CASES;
 use crate::synthesis::{Dice, Fill, fill};

@@ -84,7 +84,8 @@ fn single(text: &[u8], name: &Name, separator: Separator, start: usize) -> Optio
     }
 }
 
-/// Whether the part of the line before the name is a directive of a server and a blank: `proxy_set_header `.
+/// Whether the part of the line before the name consists of a server directive and a blank: `proxy_set_header
+/// `.
 fn is_directive(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
     let word = line.strip_suffix(b" ").unwrap_or_default().trim_ascii_end();
@@ -310,7 +311,8 @@ pub(crate) fn is_written(value: &[u8], naming: Naming, promise: Promise, is_line
     if is_line { num_classes >= 3 || !value.is_ascii() } else { num_classes == 4 || !shape.is_wordy() }
 }
 
-/// The value without the backslashes of a shell, if backslashes precede blanks or at least two signs.
+/// The value without the backslashes of a shell, if backslashes precede blanks or at least two special
+/// characters.
 fn unescaped(value: &[u8]) -> Option<Vec<u8>> {
     let escapes = || value.windows(2).filter(|pair| pair[0] == b'\\');
     let has_blank = escapes().any(|pair| pair[1] == b' ');

@@ -1,5 +1,5 @@
-//! Reads string literals whose delimiters are no quotes, or more than quotes: `%q(…)`, `q{…}`, `[==[…]==]`,
-//! `R"x(…)x"`, `#"…"#`, `$$…$$`, `''…''`, `“…”`.
+//! Reads string literals that are not delimited by one plain quote on each side: `%q(…)`, `q{…}`,
+//! `[==[…]==]`, `R"x(…)x"`, `#"…"#`, `$$…$$`, `''…''`, `“…”`.
 
 use std::ops::Range;
 

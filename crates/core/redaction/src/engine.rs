@@ -16,8 +16,8 @@ use crate::{
 /// Maximum length of a match after the keyword of a pattern, in bytes.
 const REACH: usize = 2048;
 
-/// The same maximum for a pattern whose match may begin before its keyword. It is smaller, because the whole
-/// window is searched for such a pattern.
+/// The same maximum for a pattern whose match may begin before its keyword. This maximum is smaller, because
+/// the whole window is searched for such a pattern.
 const INNER_REACH: usize = 256;
 
 /// If a rejected match has more than this number of bytes, keywords inside the match are skipped. Without
@@ -139,9 +139,9 @@ struct Scan<'text> {
     spans: Vec<Span>,
     next_secret: usize,
     refused_until: usize,
-    /// Each of these positions is the end of the last structure of one kind that was read: a base64 sequence,
-    /// a manifest, a table or a similar form. Text before this end is not read again as the same kind of
-    /// structure.
+    /// Each field from `decoded_until` to `wrapped_until` is the end of the last structure of one kind that
+    /// was read: a base64 sequence, a manifest, a table or a similar form. Text before this end is not read
+    /// again as the same kind of structure.
     decoded_until: usize,
     manifests_until: usize,
     tables_until: usize,

@@ -1,6 +1,6 @@
 //! Computes Shannon entropy in integers, so that a threshold gives the same decision on every machine.
 
-/// Maximum number of bytes that are measured. If a value is longer, the bytes after them are ignored.
+/// Maximum number of bytes that are measured. If a value is longer, its remaining bytes are ignored.
 const LONGEST: usize = 256;
 
 /// `LOG2[n]` is log2(n) in units of 1/65536 bit.

@@ -15,8 +15,8 @@ const MAX_DEPTH: usize = 16;
 enum Next {
     Operand,
     Operator,
-    /// An operand or an operator: after a bracket that may close a cast or belong to a type, as in `(int)x`
-    /// and `[]byte`.
+    /// An operand or an operator. Both are allowed after a bracket that may close a cast or belong to a type,
+    /// as in `(int)x` and `[]byte`.
     Either,
 }
 
@@ -117,7 +117,7 @@ impl<'value> Reader<'value> {
     }
 
     /// Reads a string literal. The closing quote may be missing, because the literal may continue after the
-    /// value, if the part inside the value cannot be a password.
+    /// value. In that case, the part inside the value must look like names and not like a password.
     fn text(&mut self, quote: u8) -> bool {
         let rest = &self.rest()[1..];
         match rest.iter().position(|byte| *byte == quote) {

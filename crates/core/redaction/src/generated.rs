@@ -41,9 +41,9 @@ pub enum Kind {
     SignFirst,
     /// Ends with a special character and contains no digit.
     SignLast,
-    /// Contains only letters, small and large.
+    /// Contains only letters: lower-case letters and capitals.
     Letters,
-    /// Contains small words and blanks. Only surroundings with quotes can contain such a value.
+    /// Contains lower-case words and blanks. Only surroundings with quotes can contain such a value.
     Phrase,
 }
 
@@ -159,8 +159,8 @@ fn generated(kind: Kind, dice: &mut Dice) -> String {
     }
 }
 
-/// A password of small and large letters. The password contains both, and special characters according to
-/// its kind.
+/// A password of lower-case letters and capitals. The password contains both, and special characters
+/// according to its kind.
 fn without_digits(kind: Kind, dice: &mut Dice) -> String {
     loop {
         let mut value: Vec<char> = (0..12 + dice.below(6)).map(|_| dice.of(LETTERS)).collect();
@@ -214,8 +214,8 @@ pub struct Count {
 /// the surroundings also contain.
 pub fn measure(surrounding: &Surrounding, kind: Kind, num_values: u64, redact: &dyn Fn(&str) -> String) -> Count {
     let mut count = Count::default();
-    // If its special characters are replaced by `_`, a value of words or without digits looks like the name
-    // of a variable.
+    // A value that consists of words or has no digits looks like the name of a variable after `_` has
+    // replaced its special characters.
     let looks_like_name = matches!(kind, Kind::Passphrase | Kind::Phrase | Kind::SignFirst | Kind::SignLast);
     let is_left_out = match surrounding.writing {
         Writing::Blunt => looks_like_name,

@@ -88,7 +88,7 @@ fn is_explicit(naming: Naming, style: Style, value: &[u8]) -> bool {
 }
 
 /// Whether a chosen value cannot be a label or the name of something: it has a digit or random capitals, is a
-/// phrase, or has signs and few words.
+/// phrase, or has special characters and few words.
 fn is_no_label(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     let is_mixed = shape.signs > 0 && shape.upper > 0 && shape.lower > 0 && shape.in_words * 3 <= shape.letters();
@@ -208,7 +208,7 @@ pub(crate) fn is_made_up(value: &[u8]) -> bool {
         && !is_identifier_with_digits(value)
 }
 
-/// Whether the value is a name in a program whose digits are at its end or belong to a known word: `user2`,
+/// Whether the value is an identifier whose digits are at its end or belong to a known word: `user2`,
 /// `sha256sum`, `base64`.
 fn is_identifier_with_digits(value: &[u8]) -> bool {
     let is_name = value.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn made_secrets_differ_from_names() {
+    fn generated_secrets_differ_from_names() {
         let secrets = ["k3J9xQ7wZ2pL", "9f86d081884c7d659a2feaa0c55ad015", "acme_live_9f8A7d6B5c4E3f2", "S3cr3t!Value"];
         let others = [
             "client_secret",

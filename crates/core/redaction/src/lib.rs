@@ -7,7 +7,7 @@
 //! in the length of any text. A text without keywords needs one table look-up per byte and no allocation.
 //!
 //! Invariants:
-//! - The redacted text has the same lines as the original text.
+//! - The redacted text has the same number of lines as the original text.
 //! - Redacting a redacted text finds no secret and changes nothing.
 //! - A finding contains the line and the rule, never the value.
 //! - The rules use no floating-point numbers, so every machine makes the same decisions.

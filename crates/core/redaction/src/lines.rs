@@ -23,8 +23,8 @@ pub(crate) fn line_around(text: &[u8], hit: &Range<usize>) -> Option<Range<usize
     (line.end >= hit.end).then(|| string_of(text, line, hit.start))
 }
 
-/// The range of the string that contains the position `at`, for a line that ends with an escape inside a
-/// string. Other strings may precede this string on the line.
+/// The range of the string that contains the position `at`, if the line ends with an escape inside this
+/// string; otherwise the range of the line. Other strings may precede the string on the line.
 fn string_of(text: &[u8], line: Range<usize>, at: usize) -> Range<usize> {
     if !text[line.end..].starts_with(b"\\n") {
         return line;

@@ -1,8 +1,8 @@
-//! Finds the value of a name if the text between them is none of the usual operators: tuples, pairs,
+//! Finds the value of a name if no usual operator separates the name from the value, as in tuples, pairs,
 //! declarations, lists of variables and lists of definitions.
 //!
-//! This module runs after all other readers of values. The less the text between a name and a literal says,
-//! the more the literal must look like a generated password.
+//! This module runs after all other readers of values. If the text between a name and a literal gives only
+//! weak evidence that they belong together, the literal must look more clearly like a generated password.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ const REACH: usize = 96;
 /// Maximum length of a value, in bytes.
 const LONGEST: usize = 160;
 
-/// Maximum number of words and of unknown words between a name and its value.
+/// The maximum number of words, and the maximum number of unknown words, between a name and its value.
 const MOST_WORDS: usize = 7;
 const MOST_UNKNOWN: usize = 1;
 
@@ -34,7 +34,7 @@ const WORDS: &[&str] = &[
     "bytes", "ascii", "asciz", "aliased", "dim", "len", "max", "private", "public", "literal",
 ];
 
-/// The value in a frame, or in a text of several lines, whose delimiters other readers would take for the
+/// The value in a frame or in a text of several lines. Other readers would mistake the delimiters for the
 /// value.
 pub(crate) fn framed(text: &[u8], hit: &Range<usize>, naming: Naming) -> Option<Range<usize>> {
     let end = name_end(text, hit.end);
@@ -64,7 +64,7 @@ pub(crate) fn value(text: &[u8], hit: &Range<usize>, naming: Naming) -> Option<R
     })
 }
 
-/// Whether the text is a value if only a value can be at its place.
+/// Whether the text is a secret value, assuming that only a value can be at this position.
 fn is_line(text: &[u8], value: &Range<usize>, name: &Name, naming: Naming) -> bool {
     let bytes = &text[value.clone()];
     data::is_written(bytes, naming, name.promise, true) || judge::is_secret(naming, name.promise, Style::Line, bytes)
@@ -77,7 +77,7 @@ fn literal(text: &[u8], name: &Name, naming: Naming) -> Option<Range<usize>> {
         let is_secret = judge::is_secret(naming, name.promise, Style::Literal, bytes)
             && !judge::is_code(bytes)
             && !judge::is_never_a_password(bytes);
-        // The tags of a field in Go.
+        // A literal with this pair of characters contains the tags of a struct field in Go.
         let has_pair = bytes.windows(2).any(|pair| pair == b":\"");
         let is_code_in_text = text[value.start - 1] == b'`' && bytes.contains(&b' ') && *link == Link::Loose;
         is_secret
@@ -198,7 +198,7 @@ struct Glue {
 }
 
 impl Glue {
-    /// Skips one sign or word. Returns false if the text cannot be between a name and its value.
+    /// Skips one special character or word. Returns false if the text cannot be between a name and its value.
     fn skip(&mut self, cursor: &mut Cursor<'_>) -> bool {
         let rest = &cursor.text[cursor.at.min(cursor.text.len())..];
         let Some(first) = rest.first() else { return false };
@@ -266,7 +266,7 @@ impl Glue {
     }
 }
 
-/// Whether the line ends with the opening bracket of a call that gives a name a value: `define(`,
+/// Whether the line ends with the opening bracket of a call that assigns a value to a name: `define(`,
 /// `props.put(`.
 fn defines(line: &[u8]) -> bool {
     const VERBS: [&str; 12] =
@@ -352,8 +352,8 @@ fn defined(text: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
     is_word.then(|| name.end + start..name.end + start + value.len())
 }
 
-/// The last word of a line that ends with a name, at most three words and a generated password: `username bob
-/// password 0 …`.
+/// The last word of a line, if the line ends with a name, at most three other words and a generated password:
+/// `username bob password 0 …`.
 fn last_word(text: &[u8], name: &Name, naming: Naming) -> Option<Range<usize>> {
     if name.promise != Promise::Password || text.get(name.span.end) != Some(&b' ') {
         return None;

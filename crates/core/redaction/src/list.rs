@@ -12,7 +12,7 @@ const MOST_ITEMS: usize = 64;
 /// Maximum length of an array, in bytes.
 const ARRAY_REACH: usize = 4096;
 
-/// The first line of a block scalar, whose indicator is at `at`.
+/// The first line of the block scalar whose indicator is at `at`.
 pub(crate) fn block_line(text: &[u8], at: usize) -> Option<Range<usize>> {
     let line = at + text[at..].iter().take(200).position(|byte| *byte == b'\n')? + 1;
     let start = skip_blanks(text, line);

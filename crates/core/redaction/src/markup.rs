@@ -85,7 +85,7 @@ pub(crate) fn element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> 
 /// Maximum length of a value between tags, in bytes.
 const LONGEST_TAGGED: usize = 80;
 
-/// Tags of HTML that may precede a value, or end before it.
+/// HTML tags for emphasis and code. A value may follow the opening tag or the closing tag.
 const TAGS: [(&[u8], &[u8]); 9] = [
     (b"<code>", b"</code>"),
     (b"<b>", b"</b>"),

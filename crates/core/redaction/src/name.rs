@@ -33,8 +33,7 @@ pub(crate) struct Name {
 /// Maximum number of bytes of a name before the keyword, and after it.
 const REACH: usize = 64;
 
-/// Words at the end of a name that show that the value is not the secret but a property of it, such as its
-/// length.
+/// Words at the end of a name that show that the value is only a property of the secret, such as its length.
 #[rustfmt::skip]
 const ABOUT: &[&str] = &[
     "name", "names", "id", "ids", "path", "paths", "file", "files", "filename", "dir", "url", "urls", "uri", "type",

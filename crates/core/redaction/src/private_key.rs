@@ -28,7 +28,7 @@ pub(crate) fn runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usize>>)
 }
 
 /// Texts at the beginning of the base64 of private keys: PKCS #1, PKCS #8 (RSA, encrypted, EC, Ed25519), SEC
-/// 1, DSA and OpenSSH. They identify a key that has no header.
+/// 1, DSA and OpenSSH. These texts identify a key that has no header.
 pub(crate) static BODIES: &[&str] = &[
     "IBAAKC",
     "IBADANBgkqhkiG9w0BAQEFAASC",

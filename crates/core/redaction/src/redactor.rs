@@ -23,7 +23,8 @@ impl Redactor {
         Ok(Self { silencer: Silencer::new(ignore)? })
     }
 
-    /// Replaces the value of each secret by `[REDACTED:<rule>]`, and the userinfo of a URL by `[REDACTED]`.
+    /// Replaces the value of each secret with `[REDACTED:<rule>]`, and the userinfo of a URL with
+    /// `[REDACTED]`.
     ///
     /// The time is linear in the length of the text. Nothing is allocated if no secret is found.
     pub fn redact<'text>(&self, text: &'text str) -> Redacted<'text> {

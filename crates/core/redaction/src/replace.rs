@@ -1,4 +1,4 @@
-//! Replaces the secrets in a text by markers.
+//! Replaces the secrets in a text with markers.
 
 use std::borrow::Cow;
 
@@ -21,8 +21,8 @@ pub struct Redacted<'text> {
     pub findings: Vec<SecretFinding>,
 }
 
-/// Replaces the secrets that `find` returns. Then `find` is called again with the redacted text. This is
-/// repeated until `find` returns no spans, but for at most [`MOST_PASSES`] passes.
+/// Replaces the secrets that `find` returns. Then `find` is called again with the redacted text. Both steps
+/// are repeated until `find` returns no spans, but at most [`MOST_PASSES`] times.
 pub(crate) fn redact<'text>(text: &'text str, find: impl Fn(&str) -> Vec<Span>) -> Redacted<'text> {
     let mut redacted = Redacted { text: Cow::Borrowed(text), findings: Vec::new() };
     for _ in 0..MOST_PASSES {

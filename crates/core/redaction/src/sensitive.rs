@@ -38,7 +38,7 @@ const ALWAYS: &[&str] = &[
     ".composer/auth.json", ".config/gh/hosts.yml", ".config/hub", ".kaggle/kaggle.json", "kaggle.json",
     ".huggingface/token", ".fetchmailrc", ".msmtprc", ".ftpconfig", "sftp-config.json", "recentservers.xml",
     "etc/shadow", "kubeconfig", "*.kubeconfig",
-    // Histories of shells.
+    // Shell history files.
     ".bash_history", ".zsh_history", ".sh_history", ".mysql_history", ".psql_history", ".rediscli_history",
     ".python_history", ".node_repl_history", ".irb_history",
 ];

@@ -142,7 +142,7 @@ pub(crate) fn is_letter_noise(value: &[u8]) -> bool {
     joined * 3 <= value.len() && common_pairs(value) * 10 <= (value.len() - 1) * 6
 }
 
-/// Whether the letters of the value are small and large at random, as in `kQzRtYbWmXpL`. In names and in
+/// Whether the value mixes lower-case letters and capitals at random, as in `kQzRtYbWmXpL`. In names and in
 /// text, capitals begin words, and most pairs of letters are common.
 pub(crate) fn is_case_noise(value: &[u8]) -> bool {
     let letters: Vec<u8> = value.iter().copied().filter(u8::is_ascii_alphabetic).collect();
@@ -156,8 +156,9 @@ pub(crate) fn is_case_noise(value: &[u8]) -> bool {
     shape.in_words * 3 <= letters.len() && (is_mixed || is_rare)
 }
 
-/// Whether the value is random capitals and small letters, and no part of a program: it has no brackets or
-/// separators, even fewer pairs are common, and it has more capitals than a name such as `JSONWebKeySet`.
+/// Whether the value consists of random capitals and lower-case letters, and is not part of a program: it has
+/// no brackets or separators, an even lower share of common pairs, and more capitals than a name such as
+/// `JSONWebKeySet`.
 pub(crate) fn is_bare_noise(value: &[u8]) -> bool {
     if !is_case_noise(value) || value.iter().any(|byte| *byte <= 32 || b"()[]{}<>|&;,'\"".contains(byte)) {
         return false;

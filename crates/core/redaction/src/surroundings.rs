@@ -22,7 +22,7 @@ pub enum Writing {
     /// The userinfo of a URL. Characters that a URL does not allow are percent-encoded, but sub-delimiters
     /// are not.
     Url,
-    /// The value ends at a semicolon, within double quotes.
+    /// The value is inside double quotes and ends at a semicolon.
     Semicolon,
     /// The value ends at a blank and contains no characters that have a special meaning in a shell.
     Word,

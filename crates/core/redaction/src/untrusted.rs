@@ -6,9 +6,9 @@
 //! - Every secret is redacted, even on lines with a marker such as `cairn:ignore-secret`.
 //! - Line breaks, control characters and invisible characters are escaped.
 //! - The text has at most [`MAX_UNTRUSTED_CHARS`] characters.
-//! - The text is displayed between `«` and `»`. The text itself cannot contain these characters. The marks
-//!   are part of the message even when it is stored as plain text, so [`message_parts`] can find the quoted
-//!   parts of any message.
+//! - The text is displayed between `«` and `»`. The text itself cannot contain these characters. These
+//!   quotation marks are part of the message even when the message is stored as plain text, so
+//!   [`message_parts`] can find the quoted parts of any message.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ const ELLIPSIS: char = '…';
 const MAX_REDACTED_BYTES: usize = 16 * 1024;
 
 /// If the cut divides a secret, no rule finds the secret. Therefore, this number of bytes before the cut is
-/// not shown. A rule for one line never reads more bytes.
+/// not shown. No rule that matches within one line reads more than this number of bytes.
 const HIDDEN_BEFORE_CUT_BYTES: usize = 2048;
 
 /// Untrusted text that is safe in a message. `Display` adds the quotation marks. [`Untrusted::as_str`]

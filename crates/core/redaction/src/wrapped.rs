@@ -42,7 +42,8 @@ pub(crate) fn lines(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Rang
         num_digits += line.len();
         let is_last = line.len() < width || text[line.end - 1] == b'=';
         lines.push(line);
-        // A statement that appends contains the keyword again. The check here keeps the time linear.
+        // Each statement that appends contains the keyword, so each of these statements starts a new search.
+        // This early check keeps the total time linear.
         if lines.len() == NUM_JUDGED && !is_made(text, &lines) {
             return Vec::new();
         }
@@ -112,9 +113,9 @@ fn next_line(text: &[u8], end: usize, (width, num_digits): (usize, usize), targe
     (is_long && line.len() <= width && ends_line(&text[line.end..])).then_some(line)
 }
 
-/// The start of the next sequence of digits. Only a line break, characters that join literals, and comment
-/// characters may precede the sequence, or a statement that appends to the target. If the current literal is
-/// closed, another literal must follow.
+/// The start of the next sequence of digits. Only these texts may precede the sequence: a line break,
+/// characters that join literals, comment characters, and a statement that appends to the target. If the
+/// current literal is closed, another literal must follow.
 fn between(text: &[u8], end: usize, target: &[u8]) -> Option<usize> {
     let mut at = end;
     let mut num_quotes = 0;
@@ -172,7 +173,7 @@ fn ends_line(rest: &[u8]) -> bool {
     closes_literal(rest) || matches!(rest.get(length), None | Some(b'\n' | b'\\' | b'<'))
 }
 
-/// Whether a literal ends here, and with it a list or an argument, or another literal follows.
+/// Whether a literal ends here, and then either its list or argument ends too, or another literal follows.
 fn closes_literal(rest: &[u8]) -> bool {
     let [b'"' | b'\'', rest @ ..] = rest else { return false };
     let rest = &rest[rest.iter().take(4).take_while(|byte| **byte == b' ').count()..];

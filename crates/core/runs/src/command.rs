@@ -69,7 +69,7 @@ pub enum Command {
         run: RunId,
         postponed: PostponedPart,
     },
-    /// Starts at once the parts that wait for their next attempt.
+    /// Immediately starts the parts that wait for their next attempt.
     Resume {
         run: RunId,
     },

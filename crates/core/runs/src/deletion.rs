@@ -26,8 +26,8 @@ impl RepositoryState {
         self.is_deleted = true;
         self.deletion = Some(generation);
         // If a job was delivered twice, the slower handler may still write after the publication. So the
-        // published generation is now treated like an aborted one, which is removed only after the latest
-        // time at which a handler can still run.
+        // published generation is now treated like an aborted generation: it is removed only when no handler
+        // of its run can still be active.
         if let Some(published) = self.published.take() {
             self.aborted.insert(published, now_ms);
         }

@@ -8,7 +8,7 @@ use cairn_domain::{GenerationId, Interval, View};
 pub struct KnownGenerations<'a> {
     /// Published generations that are not newer than the oldest view in use.
     pub settled: BTreeSet<GenerationId>,
-    /// Published generations that are not settled.
+    /// Published generations that are newer than the oldest view in use.
     pub published: &'a [GenerationId],
     /// All views in use that are older than a generation in `published`, and a view that contains all
     /// generations in `published`.

@@ -1,10 +1,10 @@
 //! The lifecycle of runs: leases, plans and the barriers between their stages, publication, views, aborting,
 //! sweeping, and deletion.
 //!
-//! The state machines are plain values. Each function takes the states that it needs. It either changes the
-//! states and returns a result, or returns a refusal and leaves the states unchanged. In one transaction, a
-//! store loads the states under its write lock, calls one function and writes the changed states. So SQLite,
-//! Neo4j and the simulation make the same decisions.
+//! The state machines are plain values. Each function takes the states that it needs. The function either
+//! changes the states and returns a result, or returns a refusal and leaves the states unchanged. In one
+//! transaction, a store loads the states under its write lock, calls one function and writes the changed
+//! states. So SQLite, Neo4j and the simulation make the same decisions.
 //!
 //! - `Registry`: the state that all repositories share. `Registry` allots generations, counts publications,
 //!   and lists the generations that every view must hide.

@@ -18,8 +18,8 @@ pub struct RepositoryState {
     /// The published generation. `None` before the first publication and after a deletion.
     pub published: Option<GenerationId>,
     pub unfinished: Option<GenerationId>,
-    /// Aborted generations that are not forgotten yet, with the time of the abort. A deletion adds the
-    /// published generation to them.
+    /// Aborted generations that are not forgotten yet, with the time of the abort. A deletion of the
+    /// repository adds the published generation to this map.
     pub aborted: BTreeMap<GenerationId, i64>,
 }
 

@@ -33,7 +33,7 @@ impl Size {
 }
 
 impl Tiers {
-    /// The positions in `sizes` of the files that the next step replaces by one file, in ascending order. The
+    /// The positions in `sizes` of the files that the next step merges into one file, in ascending order. The
     /// list is empty if no file must be rewritten.
     pub fn next_group(self, sizes: &[Size]) -> Vec<usize> {
         let tier = |size: &Size| self.tier(*size);
@@ -60,8 +60,8 @@ impl Tiers {
         group
     }
 
-    /// The tier of a file. `None` for a large file, which is never merged because a tier is full. The limit
-    /// is so low that one step can read all files of a full tier.
+    /// The tier of a file. `None` for a large file, which belongs to no tier and is rewritten only because of
+    /// its dead rows. The limit is so low that one step can read all files of a full tier.
     fn tier(self, size: Size) -> Option<u32> {
         let is_large = size.live() >= self.step_rows / FILES_PER_TIER as u32;
         (!is_large).then(|| (size.live() / TINY_ROWS).checked_ilog(4).map_or(0, |tier| tier + 1))

@@ -179,7 +179,7 @@ fn deleted_repository_is_hidden_and_can_be_reindexed() {
 }
 
 /// A sync that began before the deletion loses its lease, even if the repository is registered again. The
-/// sync may have read the old source or settings because of which the repository was deleted.
+/// sync may have read the source or the settings that were the reason for the deletion.
 #[test]
 fn sync_of_a_deleted_repository_loses_its_lease() {
     let mut world = World::new();

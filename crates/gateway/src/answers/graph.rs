@@ -25,7 +25,7 @@ pub struct Relationships {
     pub sources: Vec<SourceStamp>,
 }
 
-/// The value for an answer of a server that does not report it.
+/// The value of `is_exact` in an answer from a server that does not send this field.
 fn exact() -> bool {
     true
 }

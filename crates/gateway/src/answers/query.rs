@@ -83,7 +83,7 @@ pub struct QueryStrategy {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct QuerySymbol {
     pub name: String,
-    /// Whether the question asks for nothing else.
+    /// Whether the question asks only for this definition.
     pub is_whole: bool,
 }
 
@@ -114,7 +114,7 @@ pub struct QueryFlow {
     pub subject: Option<String>,
 }
 
-/// The thing whose usual form a question asks for.
+/// The kind of code whose usual form a question asks for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct QueryPattern {
     #[serde(default, skip_serializing_if = "Option::is_none")]

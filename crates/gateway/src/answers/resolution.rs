@@ -12,8 +12,8 @@ pub struct Resolution {
     /// The name that was used.
     pub resolved_to: String,
     /// `case`, `style`, `fuzzy`, `changed` (in a file that changed after it was indexed), `heuristic`, `file`
-    /// (a file or directory with another path), `directory` or `module` (its files), or `package` (a package
-    /// with a similar name).
+    /// (a file or directory with another path), `directory` or `module` (the files in it), or `package` (a
+    /// package with a similar name).
     pub r#match: String,
     /// From 0 to 1.
     pub score: f64,
@@ -65,7 +65,7 @@ impl NameMatchReport {
         }
     }
 
-    /// A short text for readers. `clean` makes names safe for the output. None if the name is the same.
+    /// A short text for readers. `clean` makes names safe for the output. `None` if the names are equal.
     pub fn text(&self, clean: impl Fn(&str) -> String) -> Option<String> {
         let Self { name, r#match: matched, score, reason } = self;
         let is_other = matched != NameMatching::Exact.as_str();

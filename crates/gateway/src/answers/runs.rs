@@ -131,7 +131,7 @@ pub struct IndexedFiles {
 pub struct FailedFile {
     pub file: String,
     pub error: String,
-    /// At most two calls that help. The list is empty if the run is not published.
+    /// The suggested calls, at most two. The list is empty if the run is not published.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_suggestions: Vec<SuggestedCall>,
 }
@@ -155,13 +155,14 @@ fn explanation_of(repository: &str, file: &str) -> SuggestedCall {
     suggested("index_status", reason, ("/v1/coverage", "why"), [("repository", repository), ("path", file)])
 }
 
-/// The call after the file was repaired.
+/// The call to make after the file has been repaired.
 fn indexed_again(repository: &str) -> SuggestedCall {
     let reason = "indexes the repository again, after the file was repaired";
     suggested("index_repository", reason, ("/v1/index", "target"), [("path", repository)])
 }
 
-/// A call of a tool, and the same call over HTTP. There, the argument `path` has another name.
+/// A call of a tool, and the same call over HTTP. The HTTP request has a different name for the argument
+/// `path`.
 fn suggested<const N: usize>(
     tool: &str,
     reason: &str,

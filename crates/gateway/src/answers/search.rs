@@ -63,8 +63,8 @@ pub struct FileReport {
     pub repository: String,
     pub path: String,
     pub is_directory: bool,
-    /// 100 for the path, 90 for the base name, 80 for the beginning of the path or the base name, 60 for
-    /// another part of the path, less for a similar name.
+    /// 100 for a match of the whole path, 90 for the base name, 80 for the beginning of the path or the base
+    /// name, 60 for another part of the path, and less for a similar name.
     pub score: u32,
 }
 
@@ -209,7 +209,7 @@ pub struct EmptyReport {
     #[serde(default)]
     pub suggestions: Vec<SuggestionReport>,
     pub related_modules: Vec<RelatedModuleReport>,
-    /// The most similar chunks. They are not similar enough to be results.
+    /// The most similar chunks. These chunks are not similar enough to be results.
     #[serde(default)]
     pub weak_matches: Vec<WeakMatchReport>,
 }

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn note_reports_how_far_a_sync_is() {
+    fn note_reports_the_progress_of_a_sync() {
         let check = |failure: Option<&str>, pending: Option<(u64, u64)>, expected: Option<&str>| {
             let last = failure.map(|failure| LastSync { at: String::new(), failure: Some(failure.to_owned()) });
             let next_attempt_at = None;

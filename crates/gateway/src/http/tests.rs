@@ -115,7 +115,8 @@ impl Cluster {
         Self::with_model(num_others, num_replicas, config, None).await
     }
 
-    /// A cluster whose replicas use another model than the one that made the vectors, if `model` is set.
+    /// A cluster. If `model` is set, the replicas use this model, although a different model made the
+    /// vectors.
     async fn with_model(num_others: usize, num_replicas: usize, config: GatewayConfig, model: Option<&str>) -> Self {
         let mut contents = vec![of_tenant(TENANT, "host/team/app"), of_tenant(TENANT, "host/team/secret")];
         let others = ["host/team/app".to_owned(), "host/team/only-theirs".to_owned()];

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_other_interfaces_are_fields_too() {
+    fn field_names_of_other_interfaces_are_recognised() {
         let check = |path: &str, name: &str, expect| assert_eq!(field_of(path, name), expect, "{name}");
         check("/v1/search", "repository", Some("repositories"));
         check("/v1/search", "repo", Some("repositories"));

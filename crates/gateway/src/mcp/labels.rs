@@ -50,7 +50,7 @@ pub(super) trait Label: Sized {
     }
 }
 
-/// A path or a name in a field of its own. It has no label, but it is not longer than a quoted text.
+/// A path or a name in a separate field. The text has no label, but it is not longer than a quoted text.
 fn bounded(text: &str) -> String {
     if text.chars().count() <= MAX_UNTRUSTED_CHARS { text.to_owned() } else { quoted(text).as_str().to_owned() }
 }
@@ -64,7 +64,8 @@ pub(super) fn label_message(message: &mut Option<String>) {
     *message = message.as_deref().map(labelled);
 }
 
-/// Labels patterns, except those that calls gave. The other patterns come from `.cairn.yaml`.
+/// Labels all patterns except those in `given`, which come from calls. The other patterns come from
+/// `.cairn.yaml`.
 fn label_patterns(patterns: &mut [String], given: &[String]) {
     let of_repository = patterns.iter_mut().filter(|pattern| !given.contains(pattern));
     of_repository.for_each(|pattern| *pattern = foreign(pattern));

@@ -112,7 +112,7 @@ async fn patterns(agent: &dyn Agent, name: &str) -> Result<Value, QueryError> {
     Ok(json!(PatternList::of(&answer, page)))
 }
 
-/// The error, with suggested tool calls that were tried before.
+/// Converts the error for the protocol, and adds suggested tool calls. Each suggested call was tried before.
 async fn protocol_error(agent: &dyn Agent, error: QueryError) -> ErrorData {
     let code = error.code;
     let report = report_of(agent, error).await;

@@ -163,7 +163,7 @@ pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
 /// Types whose fields the tool schemas omit, because they have many fields and few clients need them: the
 /// counts of a run, the calls after an error, the question as it was read, the explanation of a score, the
 /// names of a question and of a result, the files of a search by name, the other places of a text, the reason
-/// of an empty result, the lines of exact search, the modules of a repository, the stamps of sources, the
+/// for an empty result, the lines of exact search, the modules of a repository, the stamps of sources, the
 /// retries of parts, and the syncs of repositories. The OpenAPI document describes the fields of these types.
 const OMITTED: [&str; 16] = [
     "/$defs/RunResult",
@@ -214,7 +214,7 @@ fn bare(schema: Value) -> Value {
                     return name == "$ref";
                 }
                 // A property may have the same name as a keyword. The value of a property is an object, but
-                // the value of these keywords is not.
+                // the value of a keyword in `LEFT_OUT` is not.
                 let is_open = name == "additionalProperties" && *value == Value::Bool(true);
                 // The format of a number, such as `uint32`, describes only its size in memory.
                 value.is_object() || *value == "date-time" || !(is_open || LEFT_OUT.contains(&name.as_str()))

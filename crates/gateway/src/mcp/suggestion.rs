@@ -29,8 +29,8 @@ impl Suggestion {
         Self::new("list_repositories", "lists the indexed repositories", object([]))
     }
 
-    /// The call that an error suggests. The arguments are converted to the types in the tool's entry in the
-    /// table.
+    /// Returns the call that an error suggests. The arguments are converted to the parameter types of the
+    /// suggested tool.
     pub(super) fn of(call: &NextCall) -> Option<Self> {
         let tool = ToolSpec::find(call.tool)?;
         let mut arguments = Map::new();
@@ -70,8 +70,8 @@ impl Suggestion {
     }
 }
 
-/// Converts an argument of one call to the type of the same parameter of another tool: a single name becomes
-/// a list, or a list with one name becomes a single name.
+/// Converts an argument to the type that the parameter has in another tool: a single name becomes a list, or
+/// a list with one name becomes a single name.
 fn fitting(kind: &Kind, value: &Value) -> Option<Value> {
     match (kind, value) {
         (Kind::List, Value::String(_)) => Some(json!([value])),

@@ -152,7 +152,7 @@ impl Agent for FakeAgent {
     }
 }
 
-/// A result with an error of a file and an error of a settings file.
+/// A result that contains an error about a source file and an error about a settings file.
 fn damaged() -> RunResult {
     let error = |file: &str| FileError { file: file.to_owned(), message: "cannot be read".to_owned() };
     RunResult {
@@ -760,7 +760,7 @@ fn output_schema_of_index_repository_describes_each_field() {
     }
 }
 
-/// Each error of a file contains calls that work without changes.
+/// Each error about a file suggests calls that work without changes.
 #[tokio::test]
 async fn errors_of_files_suggest_calls_that_work() {
     let agent = agent().await;

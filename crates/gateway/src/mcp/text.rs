@@ -38,8 +38,8 @@ pub(super) fn short_commit(commit: &str) -> String {
 }
 
 /// A page of search results. `next` is the call for the next page. The text always contains the type of the
-/// question and the reason. It contains the whole reading of the question only if an explanation was
-/// requested; the structured answer always contains it.
+/// question and the reason. The text contains the whole reading of the question only if an explanation was
+/// requested; the structured answer always contains the whole reading.
 pub(super) fn search(answer: &SearchResults, explain: bool, next: Option<&str>) -> String {
     let several = answer.sources.len() > 1;
     let (what, num_shown) =

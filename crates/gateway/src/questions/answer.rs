@@ -191,7 +191,7 @@ pub(crate) async fn index(agent: &dyn Agent, question: &IndexQuestion) -> Result
     Ok(IndexProgress::of(agent.index(index_call(question)?).await?))
 }
 
-/// Like `index`, and reports the progress to `watch`.
+/// Does the same as `index`, and also reports the progress to `watch`.
 pub(crate) async fn index_watched(
     agent: &dyn Agent,
     question: &IndexQuestion,

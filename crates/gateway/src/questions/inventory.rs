@@ -192,8 +192,8 @@ pub(crate) async fn modules(agent: &dyn Agent, question: &ModulesQuestion) -> Re
     Ok(ModuleList::of(&tree, modules, page))
 }
 
-/// Whether an outcome matches a word: `skipped(binary)` matches this outcome, `skipped` all skipped paths,
-/// and `binary` all paths with this reason.
+/// Whether an outcome matches a word: the word `skipped(binary)` matches only this outcome, `skipped` matches
+/// all skipped paths, and `binary` matches all paths with this reason.
 fn is_of(label: &str, word: &str) -> bool {
     let parts = label.split_once('(').map(|(outcome, reason)| (outcome, reason.trim_end_matches(')')));
     label == word || parts.is_some_and(|(outcome, reason)| outcome == word || reason == word)

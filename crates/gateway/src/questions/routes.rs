@@ -77,7 +77,7 @@ impl Answer {
     }
 
     /// Appends the entries of the next page. Returns false if the other fields of the two answers differ,
-    /// because the index changed between the two calls. Then `self` must not be used any more.
+    /// because the index changed between the two calls. After that, `self` must not be used.
     #[must_use]
     pub fn append(&mut self, mut next: Answer) -> bool {
         fn join<T>(first: &mut Vec<T>, next: &mut Vec<T>) -> Vec<T> {

@@ -323,7 +323,7 @@ async fn repeated_sync_failure_makes_one_dead_letter() -> anyhow::Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn handler_does_not_begin_if_the_process_was_suspended_past_the_deadline() -> anyhow::Result<()> {
+async fn handler_does_not_begin_after_its_deadline() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     assert_eq!(work(Meanwhile::Nothing, DEADLINE / 2).await?.num_begun, 1);
     assert_eq!(work(Meanwhile::Nothing, DEADLINE).await?.num_begun, 0);

@@ -26,7 +26,7 @@ pub enum ScriptedResult {
     Hangs,
 }
 
-/// A worker whose syncs return these results, one after the other. Later syncs succeed without a run.
+/// A worker whose successive syncs return these results. Later syncs succeed without a run.
 pub struct Script {
     outcomes: Mutex<Vec<ScriptedResult>>,
     /// Notified when a sync hangs.

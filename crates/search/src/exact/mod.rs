@@ -102,8 +102,8 @@ impl Searcher {
             (false, false, false) => Some(ExactCut::Time),
             (false, false, true) => None,
         };
-        // A page without hits has no next page, unless the time limit ended the search: the path of the next
-        // hit exceeds the token limit.
+        // If the time limit did not end the search, a page without hits has no next page: the path of the
+        // next hit alone exceeds the token limit.
         let has_more = cut.is_some() && (page.num_shown > 0 || cut == Some(ExactCut::Time));
         let used: Vec<RepositoryId> = if page.files.is_empty() {
             selected.iter().map(|known| known.record.id).collect()

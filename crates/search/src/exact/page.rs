@@ -60,8 +60,8 @@ impl HitSize {
         Self { before, after, num_lines: MAX_HIT_LINES, num_line_bytes: MAX_LINE_BYTES }
     }
 
-    /// Smaller sizes, the largest first: without the lines around the hit, then only its first line, then
-    /// less of this line.
+    /// Smaller sizes, largest first: without the lines around the hit, then with fewer lines of the hit, then
+    /// with only a part of its first line.
     fn smaller() -> impl Iterator<Item = Self> {
         let lines = [MAX_HIT_LINES, MAX_HIT_LINES / 4, 1].into_iter().map(|num_lines| (num_lines, MAX_LINE_BYTES));
         let shorter = std::iter::successors(Some(MAX_LINE_BYTES / 2), |bytes| Some(bytes / 2));
@@ -101,7 +101,7 @@ impl Page {
     }
 }
 
-/// The first hits of a file with their cost, if they fit into the limit.
+/// The first hits of a file with their number of tokens, if they fit into the token limit.
 fn fitting(
     pattern: &Pattern,
     (found, num_hits): (&FileHits, usize),
@@ -118,8 +118,8 @@ fn shortened(pattern: &Pattern, found: &FileHits, max_tokens: usize) -> Option<(
     HitSize::smaller().find_map(|size| fitting(pattern, (found, 1), size, max_tokens))
 }
 
-/// The largest number from 1 to `most` for which `fits` returns a value, together with this value. `fits`
-/// must return a value for all numbers up to some number, and for no larger number.
+/// The largest number from 1 to `most` for which `fits` returns a value, together with this value. If `fits`
+/// returns a value for a number, it must also return a value for every smaller number.
 fn largest<T>(most: usize, fits: impl Fn(&usize) -> Option<T>) -> Option<(usize, T)> {
     if most == 0 {
         return None;

@@ -21,8 +21,8 @@ use crate::{QueryError, QueryErrorCode, Searcher};
 /// `LARGEST_BATCH`.
 const FIRST_BATCH: usize = 32;
 const LARGEST_BATCH: usize = 512;
-/// Number of repositories or packs that are read at the same time. They are read at the same time because
-/// each read may wait for a store.
+/// Number of repositories or packs that are read at the same time. Reads overlap because each read may wait
+/// for a store.
 const AT_ONCE: usize = 8;
 /// Maximum number of threads that search one batch.
 const MAX_THREADS: usize = 4;
@@ -64,8 +64,8 @@ pub(super) struct FileHits {
 type Searched = Result<Option<(String, Vec<Hit>)>, DecodeError>;
 
 impl Scan<'_> {
-    /// Searches the repositories in order, starting after the place `after`, until the page is full and the
-    /// further hits are counted up to a limit.
+    /// Searches the repositories in order, starting after the place `after`. After the page is full, the
+    /// search continues to count hits, up to a limit.
     pub(super) async fn run(
         &self,
         selected: &[KnownRepository],
@@ -160,7 +160,7 @@ impl Scan<'_> {
         Ok(true)
     }
 
-    /// Whether more files must be searched.
+    /// Whether the search must continue with more files.
     fn goes_on(&self, progress: &Progress, wanted: usize) -> bool {
         let time = self.started.elapsed();
         if progress.num_hits < wanted { time < LONGEST } else { progress.num_hits <= MAX_COUNTED && time < COUNTING }
@@ -206,7 +206,8 @@ impl Scan<'_> {
     }
 
     /// The pack and the slot of a file. The pack may have been removed, because the same content is now
-    /// stored in a different pack. Then the published manifest contains the current pack and slot.
+    /// stored in a different pack. If the pack was removed, the published manifest contains the current pack
+    /// and slot.
     async fn open(&self, known: &KnownRepository, file: &TextFile) -> Result<(Arc<Pack>, u32), QueryError> {
         let Searcher { blobs, packs, .. } = self.searcher;
         let error = match packs.get(blobs.as_ref(), &file.pack.key).await {

@@ -47,7 +47,7 @@ pub struct ExactAnswer {
     /// are at least this many files.
     pub num_files: usize,
     pub is_exact: bool,
-    /// The limit because of which the page does not contain all remaining hits.
+    /// The limit that ended the page, if the page does not contain all remaining hits.
     pub cut: Option<ExactCut>,
     /// Whether parts of the only hit of the page are missing, because the whole hit exceeds the token limit:
     /// the lines around it, its later lines, or the ends of its first line.
@@ -70,7 +70,7 @@ pub struct ExactFile {
     pub repository: String,
     pub path: RepoPath,
     pub language: String,
-    /// Hits and the lines around them, in order.
+    /// The lines of the hits and the lines around them, in the order of the file.
     pub lines: Vec<ExactLine>,
 }
 

@@ -1,4 +1,4 @@
-//! Checks names in files that changed after they were indexed.
+//! Checks that names in files that changed after they were indexed are found.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -40,16 +40,16 @@ fn ask(query: &str) -> SearchRequest {
 #[derive(Clone, Copy)]
 struct Most {
     graph: usize,
-    /// Searches, each of which returns all lists that need no earlier result.
+    /// Searches. One search returns all lists that do not depend on an earlier result.
     search: usize,
-    /// Reads of chunks. One of them reads the texts of the page.
+    /// Reads of chunks. One of these reads fetches the texts of the page.
     fetch: usize,
     /// Reads of the places of chunks in files that no earlier question read.
     places: usize,
 }
 
-/// Asks the questions one after the other. Only the first question may read places of chunks, because all
-/// questions concern the same files.
+/// Asks the questions one at a time. Only the first question may read places of chunks, because all questions
+/// concern the same files.
 async fn check(queries: &[&str], query_type: QueryType, most: Most) {
     let (counted, searcher) = searcher_over(vec![service("one"), service("two")]).await;
     let mut before = BTreeMap::new();
@@ -70,15 +70,15 @@ async fn check(queries: &[&str], query_type: QueryType, most: Most) {
         assert!(sum(&["ChunkPlaces"]) <= if number == 0 { most.places } else { 0 }, "{query}: {calls:?}");
         assert_eq!(sum(&["Embedder", "LedgerRead"]), 2, "{query}: {calls:?}");
         assert_eq!(sum(&["Catalogue"]), 3, "{query}: {calls:?}");
-        // One call for each list, and one for the texts.
+        // One call is allowed for each list, and one for the texts.
         let num_lists = if query_type == QueryType::Pattern { 3 } else { 2 };
         assert!(sum(&["VectorStore", "ChunkPlaces"]) <= num_lists + 1, "{query}: {calls:?}");
     }
 }
 
 /// One call returns both lists with the records of their first hits. One call reads the texts of the page,
-/// together with the neighbours of the hits or the steps of a path. Pattern questions have a third list,
-/// which is read first.
+/// together with the neighbours of the hits or the steps of a path. A pattern question needs a third list,
+/// which an earlier call reads.
 #[tokio::test]
 async fn ordinary_question_makes_one_call_for_each_list() {
     use QueryType::{Concept, Flow, Pattern, Relationship, Symbol};
@@ -155,8 +155,8 @@ async fn equal_question_to_the_same_state_is_cached() {
     check(vec![service("one")], question.clone(), local(), false).await;
     check(vec![service("one")], SearchRequest { limit: Some(3), max_tokens: 900, ..question.clone() }, local(), false)
         .await;
-    // The cache is not used after a publication in the scope, for a different scope, or for a different
-    // question.
+    // The cache is not used for a different scope, for a different question, or after a publication in the
+    // scope.
     let only_one = |request: SearchRequest| SearchRequest {
         repositories: cairn_search::RepositorySelection(vec!["one".to_owned()]),
         ..request

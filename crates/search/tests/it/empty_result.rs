@@ -38,7 +38,7 @@ async fn ask(contents: Vec<FakeContent>, query: &str, repositories: &[&str], fil
 }
 
 #[tokio::test]
-async fn question_about_absent_subject_gets_suggestions_with_results() {
+async fn question_about_absent_subject_gets_useful_suggestions() {
     let question = "where is the Kafka connection rebalanced";
     let answer = ask(vec![server()], question, &[], ChunkFilter::default()).await;
     assert!(!answer.relevance.is_relevant && answer.found.is_empty() && answer.num_results == 0, "{answer:?}");
@@ -88,7 +88,7 @@ async fn direct_hits_are_not_refused() {
 }
 
 #[tokio::test]
-async fn results_outside_of_the_scope_are_counted_if_they_are_relevant() {
+async fn relevant_results_outside_the_scope_are_counted() {
     let both = || vec![server(), consumer()];
     let question = "where is the Kafka consumer rebalanced";
     let hidden = ask(both(), question, &["server"], ChunkFilter::default()).await;

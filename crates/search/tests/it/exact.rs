@@ -39,7 +39,8 @@ fn request(text: &str) -> ExactRequest {
     }
 }
 
-/// The lines of an answer as `REPOSITORY PATH:LINE`, with `-` in place of `:` for lines near a hit.
+/// The lines of an answer: `REPOSITORY PATH:LINE` for a hit, and `REPOSITORY PATH-LINE` for a line near a
+/// hit.
 fn lines(answer: &ExactAnswer) -> Vec<String> {
     let of_file = |file: &cairn_search::ExactFile| {
         let place = format!("{} {}", file.repository, file.path);

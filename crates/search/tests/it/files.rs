@@ -199,7 +199,7 @@ async fn file_with_an_unusual_name_is_found() {
     check("meson.build", &["meson.build"]).await;
     check("flake.xyz", &["tools/flake.xyz"]).await;
     check("where is `flake.xyz`?", &["tools/flake.xyz"]).await;
-    // These questions are about words or symbols, so no files are found.
+    // These questions are about words or symbols, so the answers contain no files.
     check("json", &[]).await;
     check("how is the makefile used", &[]).await;
 }

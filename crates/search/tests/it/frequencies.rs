@@ -54,8 +54,8 @@ async fn hidden_repositories_change_no_byte() {
     }
 }
 
-/// A second repository in scope changes the weights, because a word that is common in one repository is rare
-/// in both repositories together.
+/// A second repository in scope changes the weights: a word that is common in the first repository may be
+/// rare in the two repositories together.
 #[tokio::test]
 async fn repositories_in_scope_change_the_rarity() {
     let (_, searcher) = searcher_over(vec![visible(), hidden(None)]).await;
@@ -70,7 +70,7 @@ async fn repositories_in_scope_change_the_rarity() {
     assert_ne!(first(&[]).await, "src/b.rs");
 }
 
-/// The wordings of a question contain words that the names in scope use together.
+/// A question also gets wordings with words that names in scope use together with its own words.
 #[tokio::test]
 async fn repositories_in_scope_change_the_learned_words() {
     let (_, searcher) = searcher_over(vec![visible(), hidden(None)]).await;
@@ -95,8 +95,8 @@ fn teaching(name: &str) -> FakeContent {
     content
 }
 
-/// Abbreviations that are learned from the code in scope make names near, in both directions. Nothing is
-/// learned from code that the caller may not see.
+/// Abbreviations are learned from the code in scope: the short form then finds the long form, and the long
+/// form finds the short form. Nothing is learned from code that the caller may not see.
 #[tokio::test]
 async fn repositories_in_scope_teach_abbreviations() {
     let names = FakeContent::new("visible", "c1")

@@ -1,8 +1,7 @@
 //! Checks how many calls one question makes to each store and to the embedder.
 //!
 //! In an earlier version, each symbol needed a search and each retrieval needed an embedding. Now symbols
-//! have chunk keys, and a question is prepared only once. This change reduced the number of calls for these
-//! questions:
+//! have chunk keys, and a question is prepared only once. These two changes reduced the number of calls:
 //!
 //! - a search for eight names: from 33 to 17;
 //! - a search with an empty answer: from 23 to 12;
@@ -127,7 +126,8 @@ fn nothing() -> ChunkFilter {
 const MANY_NAMES: &str = "open_file() close_file() read_line() write_line() seek_to() flush_all() lock_it() free_it()";
 
 /// Retrieval makes one search, which returns all lists. One fetch reads the texts of the page. A concept
-/// question asks the graph once for neighbours of its hits, and fetches them together with the page.
+/// question reads the neighbours of its hits from the graph once, and fetches their chunks together with the
+/// page.
 #[tokio::test]
 async fn search_calls_each_store_once() {
     check(request("where is work done", &[], everything()), true, [3, 0, 1, 1, 1, 0, 2]).await;
@@ -141,15 +141,15 @@ async fn named_file_is_embedded_once() {
     check(request("src/file_7.rs", &[], everything()), true, [3, 1, 1, 0, 1, 5, 2]).await;
 }
 
-/// Each name is looked up separately, and the first three names are resolved. One more fetch reads all
-/// chunks of the names that are in neither list.
+/// Each name is looked up separately, and the first three names are resolved. One more fetch reads all chunks
+/// of these names that neither list contains.
 #[tokio::test]
 async fn named_symbols_add_no_chunk_search() {
     check(request(MANY_NAMES, &[], everything()), true, [3, 0, 1, 0, 1, 11, 3]).await;
 }
 
 /// If the answer is empty, a second retrieval runs without filters and in all repositories. In addition, the
-/// chunks that each restriction excludes are counted.
+/// chunks that would match without each restriction are counted.
 #[tokio::test]
 async fn empty_search_is_widened_once() {
     check(request("where is work done", &[], nothing()), false, [3, 0, 1, 0, 1, 0, 4]).await;
@@ -174,7 +174,7 @@ async fn dropped_filters_are_embedded_once() {
     assert_eq!(searches("open_file() in java").await, (1, 2, 3));
 }
 
-/// If a search has no restrictions, it makes no second retrieval when it has no results.
+/// A search without restrictions and without results makes no second retrieval.
 #[tokio::test]
 async fn unrestricted_empty_search_is_not_widened() {
     let (counted, searcher) = searcher_over(vec![FakeContent::new("empty", "c1")]).await;

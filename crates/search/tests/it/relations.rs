@@ -81,7 +81,7 @@ async fn text_of_a_long_caller_contains_the_call() {
     let (found, _) = answer(long_caller(&[298]), SearchRequest { max_tokens: 100_000, ..ask("what calls open") }).await;
     assert_eq!(sites(&found), ["201-300 CALLS open (src/open.rs) at line 298, 100 %"]);
     assert!(found.found[0].hit.chunk.text.contains("open(298);"), "{:?}", found.found[0]);
-    // The text begins later if it must be cut.
+    // If the text must be cut, its beginning is cut.
     let (found, _) = answer(long_caller(&[290]), SearchRequest { max_tokens: 3_000, ..ask("what calls open") }).await;
     let first = &found.found[0];
     assert!(first.hit.chunk.text.contains("open(290);"), "{first:?}");
@@ -121,9 +121,10 @@ async fn all_callers_in_one_chunk_are_shown() {
     assert_eq!(sites(&found), [expect]);
 }
 
-/// An answer about a name other than the requested name has a label, even if the requested name is a phrase.
+/// If an answer is about a different name than the requested name, it states this, even if the requested name
+/// is a phrase.
 #[tokio::test]
-async fn relation_of_another_name_is_labelled() {
+async fn answer_about_a_different_name_states_this() {
     let content = || {
         FakeContent::new("tokens", "c1")
             .file("src/a.rs", "rust", "fn validate_token() {\n}\nfn handle() {\n}\n")
@@ -154,7 +155,8 @@ async fn relation_of_a_file_needs_no_symbol() {
     assert_eq!((found.names.len(), found.notes.len()), (0, 0), "{:?} {:?}", found.names, found.notes);
 }
 
-/// A repository with a Python package, a TypeScript index, packages, and a module with a name of its own.
+/// A repository with a Python package, a TypeScript index, dependencies on packages, and a module whose name
+/// is configured.
 fn places() -> FakeContent {
     FakeContent::new("places", "c1")
         .file("app/auth/__init__.py", "python", "def login():\n    pass\n")
@@ -174,7 +176,7 @@ fn places() -> FakeContent {
         .module("accounts", &["app/auth/__init__.py", "app/auth/session.py"])
 }
 
-/// Questions may name modules, directories and packages in the same way as definitions.
+/// A question may name a module, a directory or a package instead of a definition.
 #[tokio::test]
 async fn importers_of_places_are_found() {
     let content = places;
@@ -203,7 +205,7 @@ async fn importers_of_places_are_found() {
     check("what imports the acme package", "web/page.ts via IMPORTS npm:@acme/ui at line 2, 100 %", &[read_as]).await;
 }
 
-/// The edges of places, as `SITE of ABOUT`, and the label.
+/// The edges of places, as `SITE of ABOUT`, and the note about the used name.
 async fn dependents(name: &str, mode: AnalyzedRelation) -> (Vec<String>, Option<(String, NameMatching)>) {
     let (_, searcher) = searcher_over(vec![places()]).await;
     let request = GraphRequest {
@@ -246,7 +248,7 @@ async fn places_are_targets_of_the_analysis() {
     assert_eq!(edges, ["app/web.py:3 of app/web.py"], "edges within the directory are not shown");
 }
 
-/// The functions that name a package come before the import.
+/// The functions that use the name of a package come before the import statement.
 #[tokio::test]
 async fn users_of_a_package_are_functions_that_name_it() {
     let text = "import redis\n\ndef connect():\n    return redis.Redis()\n\ndef other():\n    return 1\n";
@@ -296,7 +298,8 @@ async fn second_name_of_a_relation_comes_first() {
     assert_eq!(notes.last().map(String::as_str), Some(expect));
 }
 
-/// The graph has edges between types. Methods of these types with the same name override each other.
+/// The graph has edges between types. If two connected types have methods with the same name, one method
+/// overrides the other.
 #[tokio::test]
 async fn overrides_are_methods_of_related_types() {
     let content = || {

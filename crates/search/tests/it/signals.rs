@@ -1,4 +1,4 @@
-//! Checks that the parts of the ranking outside the sum of points can be switched off.
+//! Checks that the parts of the ranking that do not add points can be switched off.
 
 use cairn_domain::EdgeKind;
 use cairn_ranking::{Signal, Signals};
@@ -7,7 +7,7 @@ use cairn_search::{SearchAnswer, Searcher};
 use crate::searcher_over;
 use crate::strategies::{ask, importer, service, shown};
 
-/// The answers with all signals, and without one of them.
+/// The answer with all signals, and the answer without one signal.
 async fn both(without: Signal, question: &str) -> (SearchAnswer, SearchAnswer) {
     let document = "The authenticate module is the entry point of each login.\n";
     let content = service().pattern(importer()).file("AGENTS.md", "markdown", document).edge(

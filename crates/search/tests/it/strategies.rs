@@ -12,7 +12,7 @@ use cairn_testkit::FakeContent;
 
 use crate::{request, searcher_over};
 
-/// A service whose login creates a session through two calls, and which contains an importer pattern.
+/// A service with an importer pattern, and with a login that creates a session through two calls.
 pub(crate) fn service() -> FakeContent {
     let function = |name: &str, body: &str| format!("fn {name}() {{\n    {body}\n}}\n");
     let api = function("login", "authenticate()") + &function("logout", "end()");
@@ -200,7 +200,7 @@ async fn filters_in_words_are_applied_or_dropped() {
     assert!(found.found.iter().all(|found| found.hit.chunk.language == "rust"), "{:?}", shown(&found));
 }
 
-/// Later pages contain the following results, even if the question states filters and a time.
+/// Later pages continue the results of the first page, even if the question states filters and a time.
 #[tokio::test]
 async fn pages_continue_with_the_filters_in_the_question() {
     let (_, searcher) = searcher_over(vec![service()]).await;
@@ -213,8 +213,8 @@ async fn pages_continue_with_the_filters_in_the_question() {
     assert_eq!(page.notes, next.notes);
 }
 
-/// A question may ask for a name in lower case, in quotes or after a keyword, and not only for a name such as
-/// `getUserById`.
+/// A question may ask for a name that does not look like an identifier, if the name is in quotes or follows a
+/// keyword.
 #[tokio::test]
 async fn symbol_questions_go_to_names_first() {
     let mut content = FakeContent::new("names", "c1");
@@ -224,7 +224,7 @@ async fn symbol_questions_go_to_names_first() {
         let text = format!("fn {name}() {{\n    run()\n}}\n");
         content = content.file(&path, "rust", &text).symbol(&path, name, SymbolKind::Function, (1, 3));
     }
-    // Texts in which the names occur much more often than in their definitions.
+    // These texts contain the names much more often than the definitions do.
     for number in 0..30 {
         let words = "find button class parser fn parse what is session definition of render where timeout defined ";
         content = content.file(&format!("docs/guide_{number}.md"), "markdown", &words.repeat(4));

@@ -1,4 +1,4 @@
-//! Names of symbols are resolved in the same way by searches, reading and questions about relations.
+//! Checks that searches, reading and relationship questions resolve names of symbols in the same way.
 
 use cairn_domain::{EdgeKind, SymbolKind};
 use cairn_ports::ChunkFilter;
@@ -12,8 +12,8 @@ use crate::{request, searcher_over};
 
 const RUN: &str = "def run(self):\n    return self.work()\n";
 
-/// Two servers with a method `run`, a parser of dates, and a definition that the parser does not find and
-/// that is only in the text.
+/// Two servers with a method `run`, a function that parses dates, and a definition that exists only as text,
+/// because no parser finds it.
 fn servers() -> FakeContent {
     FakeContent::new("shop", "c1")
         .file("src/server.py", "python", RUN)
@@ -77,7 +77,7 @@ async fn target_with_a_dot_may_be_a_mistyped_symbol() {
     assert_eq!((exact.path.as_str(), exact.substitution), ("src/server.py", None));
 }
 
-/// If a request is written like a path, it is not answered with a symbol that has a different name. The error
+/// A request that looks like a path is not answered with a symbol that has a different name. The error only
 /// suggests this symbol.
 #[tokio::test]
 async fn absent_file_is_reported_with_near_files_and_symbols() {
@@ -91,8 +91,8 @@ async fn absent_file_is_reported_with_near_files_and_symbols() {
     assert!(error.message.contains("no file has the path"), "{}", error.message);
 }
 
-/// No parser finds names that macros define. All tools find a line that looks like the definition of such a
-/// name.
+/// No parser finds names that macros define. For such a name, all tools find the line that looks like its
+/// definition.
 #[tokio::test]
 async fn lines_that_look_like_definitions_are_found_by_all_tools() {
     let searcher = searcher().await;
@@ -170,7 +170,7 @@ async fn relations_of_several_definitions_are_not_mixed() {
 }
 
 /// With a context, all tools show the nearest definition first. Without a context, an ordinary search ranks
-/// the definitions with all other evidence.
+/// the definitions by all other signals.
 #[tokio::test]
 async fn context_decides_between_definitions_in_all_tools() {
     let searcher = searcher().await;
@@ -249,12 +249,12 @@ async fn near_name_in_the_requested_file_is_found() {
     let (_, searcher) = searcher_over(vec![content]).await;
     let read = searcher.read_target("src/wanted.py#load_invoice_now", &code()).await;
     assert_eq!(label(&read), Some(("load_invoices_now", NameMatching::Fuzzy)), "{read:?}");
-    // Nothing in the file is near, so the near names of the other files are suggested.
+    // The file contains no near name, so near names in other files are suggested.
     let error = searcher.read_target("lib/a1.py#load_invoice_2x", &code()).await;
     assert!(error.is_ok() || !error.expect_err("absent").similar_symbols.is_empty());
 }
 
-/// The examples from the source documents that Cairn implements.
+/// The examples from the documents that specify Cairn.
 #[tokio::test]
 async fn documented_names_are_resolved_by_all_tools() {
     let names = ["getUserData", "handleClick", "ButtonGroup", "Button"];

@@ -1,4 +1,5 @@
-//! Checks which repositories have results if a question covers all repositories, and the reasons for them.
+//! Checks which repositories have results if a question covers all repositories, and which reasons the answer
+//! gives.
 
 use cairn_search::{RepositorySelection, SearchAnswer, SearchRequest, Searcher};
 use cairn_testkit::FakeContent;
@@ -7,7 +8,8 @@ use super::{request, searcher_over};
 
 const QUESTION: &str = "how are expired webhook signatures rejected";
 
-/// A repository about webhooks, one with most words of the question, and others that share only common words.
+/// A repository about webhooks that contains most words of the question, and other repositories that contain
+/// only its common words.
 fn contents() -> Vec<FakeContent> {
     let webhooks = "fn check() {\n    // Webhook signatures that are expired are rejected.\n    reject();\n}\n";
     let related = "fn verify() {\n    // Rejected: the webhook has no signatures.\n    fail();\n}\n";
@@ -38,7 +40,7 @@ fn repositories(answer: &SearchAnswer) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn repositories_without_the_words_of_the_question_are_left_out() {
+async fn repositories_without_words_of_the_question_are_omitted() {
     let (_, searcher) = searcher_over(contents()).await;
     let answer = ask(&searcher, QUESTION, &[]).await;
     assert_eq!(repositories(&answer), ["related", "webhooks"]);
@@ -58,7 +60,7 @@ async fn repositories_without_the_words_of_the_question_are_left_out() {
     );
 }
 
-/// A caller who names repositories gets hits from all of them.
+/// A caller who names repositories gets hits from all these repositories.
 #[tokio::test]
 async fn selected_repositories_are_not_left_out() {
     let (_, searcher) = searcher_over(contents()).await;

@@ -10,7 +10,8 @@ fn repository(name: &str, files: &[(&str, &str)]) -> FakeContent {
     files.iter().fold(FakeContent::new(name, "c"), |content, (path, text)| content.file(path, "rust", text))
 }
 
-/// The repository and path of the first result. Only terms are used, because synonyms affect only terms.
+/// The repository and path of the first result. The ranking uses only terms, because synonyms affect only
+/// terms.
 async fn first(searcher: &Searcher, question: &str) -> Option<String> {
     let signals = Signals::only(&[Signal::Terms, Signal::Scores, Signal::Synonyms, Signal::OtherPriors]);
     let searcher = Searcher { signals, ..searcher.clone() };

@@ -4,8 +4,8 @@ use std::fmt;
 
 use cairn_domain::{RepositoryName, Source};
 
-/// Returns the source and the name for an address, or the reason why the address is refused. The rules are
-/// the same as for an address that a person gives to `cairn index`.
+/// Returns the source and the name for an address, or the reason why the address is refused. The address must
+/// satisfy the same rules as an address that a person gives to `cairn index`.
 pub type Locate = dyn Fn(&str) -> Result<(Source, RepositoryName), String> + Send + Sync;
 
 /// The result of a discovery for one organisation: the changes that it found, and the changes that it made in

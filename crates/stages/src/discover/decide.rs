@@ -1,11 +1,11 @@
 //! Decides which repositories must be registered. This module does no I/O.
 //!
 //! The catalogue identifies a repository by tenant and name. A hosting service identifies a repository by an
-//! id, and the name of the repository may change. So a listed repository is looked up by host and id first,
-//! and by name only if this finds nothing. A renamed or transferred repository keeps its identity and its
-//! index, and its old name becomes an alias. A new repository with the old name of an existing repository
-//! gets a new identity. A new repository with the name of a removed repository gets the identity and the
-//! index of the removed repository.
+//! id, and the name of the repository may change. Therefore a listed repository is first looked up by host
+//! and id, and by name only if no registered repository has this host and id. A renamed or transferred
+//! repository keeps its identity and its index, and its old name becomes an alias. A new repository with the
+//! old name of an existing repository gets a new identity. A new repository with the name of a removed
+//! repository gets the identity and the index of the removed repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,13 +26,13 @@ pub(super) struct Book {
     redactor: Option<Redactor>,
     by_place: BTreeMap<RemoteId, RepositoryId>,
     /// All watched organisations of the tenant. A repository that still belongs to one of these organisations
-    /// has not vanished.
+    /// is not treated as vanished.
     watched: Vec<Organisation>,
     /// Repositories that are on a list and not excluded.
     pub present: BTreeSet<RemoteId>,
     /// Repositories that are on a list but excluded, each with the reason.
     pub unwanted: BTreeMap<RemoteId, &'static str>,
-    /// Organisations whose list contains an entry without a readable id. Such an entry could be any
+    /// Organisations whose list contains an entry without a readable id. Such an entry may refer to any
     /// repository, so no repository of the organisation is deleted.
     pub unclear: BTreeSet<Organisation>,
     /// Organisations whose list contains no usable entry.

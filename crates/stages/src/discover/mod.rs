@@ -47,7 +47,7 @@ pub struct Discovered {
 }
 
 impl Discover {
-    /// Lists all organisations concurrently, and then processes one tenant after the other.
+    /// Lists all organisations concurrently, and then processes the tenants one at a time.
     pub async fn run(&self, watched: &[Watched]) -> Result<Vec<Discovered>, StageError> {
         let mut listed = list_all(watched).await?;
         let tenants: BTreeSet<&Tenant> = watched.iter().map(|watched| &watched.rules.tenant).collect();

@@ -28,8 +28,8 @@ pub struct InvalidRules(pub Vec<String>);
 pub(super) enum LeftOut {
     /// The rules exclude the repository.
     Unwanted(&'static str),
-    /// The repository cannot be indexed now, because it is empty or disabled. This state may change at any
-    /// time.
+    /// The repository cannot be indexed now, because it is empty or disabled. The repository may leave this
+    /// state at any time.
     Unusable,
 }
 

@@ -16,7 +16,7 @@ use proptest::test_runner::TestRunner;
 
 use super::{Absence, Changes, Discover, OrganisationRules, Watched};
 
-/// A hosting service in memory. Tests can make its lists fail, or make them omit a repository.
+/// A hosting service in memory. Tests can make a list of the service fail, or make it omit a repository.
 #[derive(Default)]
 struct Service {
     repositories: BTreeMap<String, (String, HostedRepository)>,
@@ -394,7 +394,7 @@ async fn uncertain_listing_deletes_nothing() {
     let too_many: Doubt =
         |world| vec![world.watched("acme", OrganisationRules { max_deletions: 0, ..world.deleting() })];
     check(too_many, "more repositories are missing than may be deleted").await;
-    // If none of these conditions is true, the missing repository is deleted.
+    // Without these conditions, the missing repository is deleted.
     let world = World::new();
     world.put_named("acme", 1, "gone");
     world.put_named("acme", 2, "stays");
@@ -463,7 +463,7 @@ enum Event {
 /// repository is deleted. If a list fails, no repository is deleted. After one listing without faults, the
 /// catalogue contains exactly the existing repositories.
 #[test]
-fn catalogue_matches_hosting_services_and_faults_delete_no_repository() {
+fn catalogue_follows_services_and_faults_delete_nothing() {
     const OWNERS: [&str; 2] = ["acme", "beta"];
     let event = prop_oneof![
         4 => (0..2_usize, 1..6_u64, 1..5_u64).prop_map(|(owner, id, name)| Event::Put { owner, id, name }),
@@ -539,7 +539,7 @@ fn catalogue_matches_hosting_services_and_faults_delete_no_repository() {
                 .iter()
                 .map(|(id, (owner, held))| (id.clone(), format!("git.example/{owner}/{}", held.name)))
                 .collect();
-            // An empty list deletes no repository, so this check is valid only if every organisation has a
+            // An empty list deletes no repository, so this check is made only if every organisation has a
             // repository.
             if OWNERS.iter().all(|owner| listed(owner)) {
                 prop_assert_eq!(found, expect);

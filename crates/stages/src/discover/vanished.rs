@@ -8,9 +8,10 @@ use super::decide::{Book, RemoteId};
 use super::{Discover, Watched};
 
 impl Discover {
-    /// Returns the vanished repositories of an organisation whose list could be read, and deletes them if
-    /// this is allowed. `is_whole` must be true only if the lists of all organisations of the tenant could be
-    /// read, because a missing repository may have moved to any of these organisations.
+    /// Returns the vanished repositories of an organisation whose list could be read. Deletes these
+    /// repositories if the rules allow this. `is_whole` must be true only if the lists of all organisations
+    /// of the tenant could be read, because a missing repository may have moved to any of these
+    /// organisations.
     pub(super) async fn vanished(
         &self,
         book: &Book,

@@ -1,4 +1,4 @@
-//! The records of the previous generation. A run compares its own records with these records.
+//! Reads the records of the previous generation, with which a run compares its own records.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::kept::KeptLinks;
 use crate::snapshot::Snapshot;
 
-/// Paths whose records change.
+/// The paths whose records a run may change.
 pub(crate) type ChangedPaths = FxHashMap<String, ChangedPath>;
 
 /// The previous generation.

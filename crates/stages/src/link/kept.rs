@@ -1,7 +1,7 @@
 //! The link state: the links of all files, which each run stores for the next run.
 //!
-//! Files are grouped by path. Whether a group ends after a file depends only on the path of this file, so
-//! adding or removing a file changes one or two groups. A new state refers to the unchanged groups instead of
+//! Files are grouped by path. Whether a group ends after a file depends only on the path of this file, so a
+//! new or removed file changes only one or two groups. A new state refers to the unchanged groups instead of
 //! storing them again.
 
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl KeptLinks {
         self.groups[*group as usize].group.files.get(*at as usize)
     }
 
-    /// Returns the files that requested one of these keys.
+    /// Returns the files whose links depend on one of these keys.
     pub(crate) fn askers(&self, keys: &FxHashSet<u64>) -> FxHashSet<&RepoPath> {
         let mut askers = FxHashSet::default();
         for kept in &self.groups {
@@ -94,7 +94,7 @@ fn read_record<T: cairn_wire::Decode>(artifact: &ArtifactRef, bytes: &Bytes, slo
 /// A file of the snapshot: linked by this run, or copied from the previous state.
 pub(crate) struct FileState {
     pub(crate) file: LinkedFile,
-    /// The keys that the file requested and its unresolved references, if this run linked it.
+    /// The keys that the file looked up, and its unresolved references. Set only if this run linked the file.
     linked: Option<(Vec<u64>, Vec<UnresolvedReference>)>,
 }
 
@@ -103,7 +103,7 @@ impl FileState {
         Self { file, linked: None }
     }
 
-    /// Returns the edges separately, because they are stored in the graph instead of the link state.
+    /// Splits off the edges, because the edges are stored in the graph and not in the link state.
     pub(crate) fn linked(links: FileLinks) -> (Self, Vec<EdgeRecord>) {
         let mut counts = LinkCounts::default();
         counts.add(&links);
@@ -177,7 +177,7 @@ fn encode_group(kept: Option<&KeptLinks>, files: &[FileState]) -> Result<Encoded
     }
     let mut asked = Vec::new();
     let mut summary = LinkSummary::default();
-    // For each earlier group: the positions of its files in the new group.
+    // The positions in the new group of the files of each earlier group.
     let mut taken: FxHashMap<u32, Vec<Option<u32>>> = FxHashMap::default();
     for (at, state) in (0..).zip(files) {
         let path = &state.file.path;

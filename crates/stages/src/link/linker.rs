@@ -1,5 +1,5 @@
-//! Links the files that must be linked. The packs are read one after the other, so that only the facts of a
-//! few files are in memory at the same time.
+//! Links the files that must be linked. The packs are read in sequence, so that only the facts of a few files
+//! are in memory at the same time.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -53,16 +53,16 @@ pub(crate) struct LinkedFiles {
     pub(crate) files: Vec<FileState>,
     /// The new records of the changed files and of the files that are affected by the changes.
     pub(crate) now: Records,
-    /// The previous records of the same files.
+    /// The records that the same files had in the previous generation.
     pub(crate) before: Records,
-    /// For each of these files, by path: the names of the modules that its edges reached in the previous
-    /// generation, except its own module.
+    /// The modules that the edges of each of these files reached in the previous generation, by path of the
+    /// file. The module of the file itself is omitted.
     pub(crate) modules_before: FxHashMap<String, Vec<String>>,
     /// The names of the symbols and files at the changed paths.
     pub(crate) names: StagedNames,
 }
 
-/// The names that files contribute to lookups, now and in the previous generation.
+/// The names that files contribute to lookups, in the new and in the previous generation.
 struct Contributions {
     /// The contributions of unchanged files.
     shared: Vec<Contribution>,
@@ -92,7 +92,7 @@ struct Linked {
     nodes: Vec<NodeRecord>,
     /// The previous links of the file, if the file is affected but has not changed.
     links_before: Option<FileLinks>,
-    /// Whether the records of the file may differ from the records in the stores.
+    /// Whether the new records of the file may differ from its records in the stores.
     is_touched: bool,
     names: StagedNames,
 }
@@ -118,7 +118,7 @@ pub(crate) async fn run(
     blocking(move || of.collect(linked)).await
 }
 
-/// Opens the packs of facts one after the other, when the linking threads need them.
+/// Opens the packs of facts in sequence, each when the linking threads need it.
 async fn feed(artifacts: &Artifacts, work: Vec<Work>, sender: Sender<(PackReader, Work)>) -> Result<(), StageError> {
     for work in work {
         let facts = artifacts.facts_pack(&work.pack).await?;
@@ -126,8 +126,8 @@ async fn feed(artifacts: &Artifacts, work: Vec<Work>, sender: Sender<(PackReader
             StageError::permanent(FailureCode::Corrupt, format!("the pack `{}` has no facts", work.pack.key))
         })?;
         if sender.send((reader, work)).await.is_err() {
-            // An error means that the receiver was dropped. This happens only if linking has failed, and
-            // linking reports the reason.
+            // An error means that the receiver was dropped because linking has failed. Linking reports the
+            // reason.
             return Ok(());
         }
     }
@@ -183,7 +183,8 @@ impl Linker {
         }
         let mut work: Vec<Work> = by_pack.into_values().collect();
         work.iter_mut().for_each(|work| work.targets.sort_unstable());
-        // The packs are sorted by their first file, so that files with adjacent paths are stored together.
+        // The packs are sorted by the path of their first file, so that files with adjacent paths are stored
+        // together.
         work.sort_by_key(|work| work.targets.first().map(|(_, target)| *target));
         work
     }

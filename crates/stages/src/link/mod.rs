@@ -3,7 +3,7 @@
 //! The outlines of all files form the environment in which names are looked up. A run links the files that
 //! have changed, and the files that looked up a key whose entries have changed. The links of all other files
 //! are copied from the previous run. Only the records of the linked files are compared with their previous
-//! state. So a run reads the facts of only a few files and writes only the changes.
+//! versions. Therefore a run reads the facts of only a few files, and writes only changes.
 
 mod before;
 mod kept;
@@ -207,8 +207,8 @@ fn compared(name: &str, settings: &RepositorySettings, linker: &Linker, linked: 
     Compared { graph: changes(&records_before, records), names, files, report }
 }
 
-/// Returns the files of the previous generation in the order of paths, each with the modules that its edges
-/// reached, except its own module.
+/// Returns the files of the previous generation, sorted by path. Each file has the list of the other modules
+/// that its edges reached.
 fn files_before<'a>(
     now: &'a Snapshot,
     before: &'a Before,

@@ -15,7 +15,7 @@ use crate::threads::blocking;
 /// Maximum size of the texts that are in memory at the same time. The texts are staged as one part.
 const BATCH_BYTES: u64 = 32 << 20;
 
-/// Stages every changed path: its earlier text ends, and its current text begins. The texts are read and
+/// Stages every changed path: retires its earlier text and adds its current text. The texts are read and
 /// staged in batches, so the memory is bounded.
 pub(super) async fn stage_texts(
     artifacts: &Arc<Artifacts>,
@@ -42,7 +42,7 @@ pub(super) async fn stage_texts(
     }
 }
 
-/// The place of an entry's text. If entries are sorted by place, those of the same pack are adjacent.
+/// The place of an entry's text. If entries are sorted by place, entries of the same pack are adjacent.
 fn place(entry: &ManifestEntry) -> Option<(&str, u32)> {
     entry.source.as_ref().map(|slot| (slot.artifact.key.as_str(), slot.index))
 }

@@ -12,17 +12,17 @@ use super::{Sweep, is_manifest};
 use crate::artifacts::{FACTS, FOLDERS, facts_key_of, outlines_key_of};
 
 impl Sweep {
-    /// Deletes the artifacts that no live manifest names and that are older than the grace period (mark and
+    /// Deletes the artifacts that are older than the grace period and that no live manifest names (mark and
     /// sweep). Returns the number of deleted artifacts.
     ///
     /// This function reads every live manifest. If a manifest of a repository cannot be read, all artifacts
-    /// of this repository are kept. If a sync or run of a repository is in progress, all its artifacts are
-    /// kept too: before the run begins, no manifest names the packs of its sync, and before the run is
-    /// published, no manifest names its link state.
+    /// of this repository are kept. If a sync or run of a repository is in progress, all artifacts of the
+    /// repository are kept too. The reason is that no manifest names the packs of a sync before its run
+    /// begins, or the link state of a run before the run is published.
     pub async fn artifacts(&self) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
-        // The repositories with a sync or run in progress are read before the manifests, so that if a run
-        // ends between the two reads, the live manifests include its manifest.
+        // The repositories with a sync or run in progress are read before the manifests. If a run ends
+        // between the two reads, the live manifests then include its manifest.
         let in_progress = self.sweeping.at_work(now_ms).await?;
         let manifests = self.sweeping.live_manifests(now_ms, self.grace_ms).await?;
         let mut failures = Failures::default();
@@ -37,10 +37,10 @@ impl Sweep {
         failures.end(deleted.len() as u64)
     }
 
-    /// Like `artifacts`, but without a grace period, because `views` must contain all views that readers use,
-    /// and the newest view. Artifacts younger than `YOUNG_MS` are not deleted, because a sync that has just
-    /// begun may refer to them. `repositories` must contain all repositories. This method does not sweep
-    /// vectors, because it would have to read the facts of all files.
+    /// Does the same as `artifacts` without a grace period: `views` must therefore contain all views that
+    /// readers use, and the newest view. Artifacts younger than `YOUNG_MS` are not deleted, because a sync
+    /// that has just begun may refer to them. `repositories` must contain all repositories. This method does
+    /// not sweep vectors, because it would have to read the facts of all files.
     pub async fn artifacts_unseen_by(&self, views: &[View], repositories: &[RepositoryId]) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
         let in_progress = self.sweeping.at_work(now_ms).await?;
@@ -129,7 +129,7 @@ struct Live<'a> {
     old: BTreeSet<&'a ArtifactRef>,
 }
 
-/// If no grace period is necessary, artifacts of at least this age are deleted. A sync that begins during the
+/// Without a grace period, only artifacts of at least this age are deleted. A sync that begins during the
 /// sweep is safe: it writes its artifacts later, or writes existing artifacts again, which renews their
 /// modification time. The age is large enough for stores that round times to seconds.
 const YOUNG_MS: i64 = 2_000;

@@ -11,7 +11,7 @@ use super::{Deleted, Sweep};
 
 impl Sweep {
     /// Removes the dead letters that are older than the deletion of their repository. Operators no longer
-    /// need these letters, and their messages contain traces of deleted data.
+    /// need these letters, and the error messages in the letters contain traces of deleted data.
     pub(super) async fn dead_letters(&self, deleted: &[Deleted]) -> Result<(), StageError> {
         let Some(kept) = self.letters.as_ref().filter(|_| !deleted.is_empty()) else { return Ok(()) };
         let mut dead = Vec::new();
@@ -40,9 +40,9 @@ impl Sweep {
         Ok(())
     }
 
-    /// Removes the dead letters of repositories that do not exist. If an operator reads dead letters, they
-    /// are out of the queue for a short time, and `dead_letters` does not find them. This method removes such
-    /// letters later.
+    /// Removes the dead letters of repositories that do not exist. While an operator reads dead letters, the
+    /// letters are not in the queue, so `dead_letters` does not find them; a later call of this method
+    /// removes them.
     pub(super) async fn orphaned_dead_letters(&self) -> Result<(), StageError> {
         let Some(kept) = &self.letters else { return Ok(()) };
         let letters = kept.dead_letters(usize::MAX).await?;

@@ -1,4 +1,4 @@
-//! The failures of a sweep, which continues after a failure.
+//! Collects the failures of a sweep, because a sweep continues after a failure.
 
 use std::fmt::Display;
 
@@ -9,8 +9,8 @@ use cairn_ports::ErrorClass;
 #[derive(Default)]
 pub(super) struct Failures {
     first: Option<StageError>,
-    /// True if a store is unavailable. In this case, the sweep stops, because each further call would also
-    /// fail after its full timeout.
+    /// True if a store is unavailable. The sweep then stops, because each further call would also fail after
+    /// its full timeout.
     pub(super) is_unavailable: bool,
 }
 

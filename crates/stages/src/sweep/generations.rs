@@ -14,22 +14,22 @@ type ByRepository = BTreeMap<RepositoryId, Vec<GenerationId>>;
 
 impl Sweep {
     /// Removes from each store all records that no view can see. A reader may use any view that was created
-    /// within the grace period. Returns the number of swept generations. If an entry of the sweep list cannot
-    /// be swept, it stays on the list, the other entries are still swept, and the first error is returned at
-    /// the end.
+    /// within the grace period. Returns the number of swept generations. An entry of the sweep list that
+    /// cannot be swept stays on the list. The remaining entries are still swept, and the first error is
+    /// returned at the end.
     pub async fn generations(&self) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
         let list = self.sweeping.sweep_list(now_ms, self.grace_ms).await?;
         self.listed(list, &ByRepository::new(), &[], now_ms).await
     }
 
-    /// Like `generations`, but without a grace period, because `views` must contain all views that readers
-    /// use, and the newest view. Records that began after one of the views and ended before the next view are
-    /// also removed.
+    /// Does the same as `generations` without a grace period: `views` must therefore contain all views that
+    /// readers use, and the newest view. Records that began after one of the views and ended before the next
+    /// view are also removed.
     pub async fn unseen_by(&self, views: &[View]) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
         let mut list = self.sweeping.sweep_list(now_ms, 0).await?;
-        // A generation may have been published after the views were read.
+        // Generations that were published after the views were read are not swept.
         list.retired.retain(|run| views.iter().any(|view| view.published(run.generation)));
         let is_settled = |run: &RunId| views.iter().all(|view| view.published(run.generation));
         let (settled, published): (Vec<RunId>, Vec<RunId>) = list.retired.into_iter().partition(is_settled);
@@ -46,7 +46,7 @@ impl Sweep {
         failures.end(repositories.len() as u64)
     }
 
-    /// Makes `go_on` check these repositories.
+    /// Makes `go_on` also maintain the data of these repositories.
     pub fn go_on_with(&self, repositories: impl IntoIterator<Item = RepositoryId>) {
         self.unfinished.lock().unwrap_or_else(PoisonError::into_inner).extend(repositories);
     }
@@ -79,8 +79,8 @@ impl Sweep {
         failures.end((swept.retired.len() + swept.aborted.len()) as u64)
     }
 
-    /// Sweeps the generations of each repository together. If this fails, sweeps each generation separately.
-    /// Returns the swept generations.
+    /// Sweeps all generations of a repository in one call. If the call fails, sweeps each generation
+    /// separately. Returns the swept generations.
     async fn retired(&self, runs: &[RunId], failures: &mut Failures) -> Vec<RunId> {
         let mut swept = Vec::new();
         for (repository, generations) in by_repository(runs) {
@@ -164,8 +164,8 @@ impl Sweep {
         Ok(())
     }
 
-    /// Executes one step of the maintenance of each store, because removed records leave gaps and each run
-    /// adds files. Remembers the repositories whose maintenance is not finished.
+    /// Executes one maintenance step of each store. Maintenance is needed because removed records leave gaps,
+    /// and each run adds files. Remembers the repositories whose maintenance is not finished.
     async fn compact(&self, repositories: &BTreeSet<RepositoryId>, failures: &mut Failures) {
         for repository in repositories {
             let mut has_more = false;

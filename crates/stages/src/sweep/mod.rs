@@ -46,7 +46,7 @@ pub struct Sweep {
 type Deleted = (Tenant, RepositoryId, GenerationId);
 
 /// Whether the reference is a manifest. The list of live artifacts also contains the plans of unfinished
-/// runs. A plan is not read, because the manifest of its run names the same artifacts.
+/// runs. The sweep does not read plans, because the manifest of a run names the same artifacts as its plan.
 fn is_manifest(reference: &ArtifactRef) -> bool {
     reference.key.starts_with("manifests/")
 }

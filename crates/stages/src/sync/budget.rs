@@ -45,7 +45,7 @@ pub(super) fn check_expansion(entries: &[ManifestEntry], ceilings: &Ceilings) ->
     check("bytes of files to index", expanded, ceilings.max_expanded_bytes, "ceilings.max_expanded_bytes")
 }
 
-/// Checks the number of tags of a file. Every record of the file has them too.
+/// Checks the number of tags of a file. Every record of the file contains its tags.
 pub(super) fn check_tags(tags: &[String], ceilings: &Ceilings) -> Result<(), StageError> {
     check("tags of one file", tags.len() as u64, ceilings.max_tags_per_file, "ceilings.max_tags_per_file")
 }

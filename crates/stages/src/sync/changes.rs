@@ -12,9 +12,9 @@ const BYTES_PER_PART: u64 = 16 * 1024 * 1024;
 /// Maximum number of paths in one `retire` part.
 const GONE_PER_PART: usize = 5_000;
 
-/// Returns the sorted paths whose records change. A doubtful entry of the previous manifest is treated as
-/// indexed only in a rebuild. In any other run, the entry has no records, and the facts that this run writes
-/// for the same content replace the facts of the entry.
+/// Returns the sorted paths whose records change. A doubtful entry of the previous manifest (see
+/// `is_doubtful`) is treated as indexed only in a rebuild. In any other run, it is treated as an entry
+/// without records, and the facts that the run writes for the same content replace its facts.
 pub(crate) fn changed_paths(before: &Manifest, now: &Manifest, rebuild: bool) -> Vec<ChangedPath> {
     let mut changed = Vec::new();
     merge(&before.entries, &now.entries, |path, old, new| {
@@ -92,8 +92,8 @@ fn embed_parts(paths: Vec<(ChangedPath, u64)>) -> Vec<Vec<ChangedPath>> {
     parts
 }
 
-/// Visits each path that occurs in one of two sorted lists of entries once, with the entries of both lists
-/// for this path.
+/// Merges two sorted lists of entries. Visits each path once, with the entries that the two lists contain for
+/// this path.
 fn merge<'a>(
     before: &'a [ManifestEntry],
     now: &'a [ManifestEntry],

@@ -22,8 +22,8 @@ pub(crate) struct Content {
     pub low_weight: bool,
 }
 
-/// A blob that was read. The blob is decoded only once. It is redacted only if one of its paths requires
-/// redaction, and then only once.
+/// A blob that was read. The blob is decoded only once. The blob is redacted only if one of its paths
+/// requires redaction, and then only once.
 pub(super) struct Blob {
     text: Result<String, Reason>,
     low_weight: FxHashMap<TextClass, Result<bool, Reason>>,
@@ -73,7 +73,7 @@ impl Blob {
         }
     }
 
-    /// Returns the record of an indexed content for a source pack.
+    /// Returns the record that a source pack stores for an indexed content.
     pub(super) fn source(&self, reading: &Reading, entry: &TreeEntry, content: &Content) -> SourceText {
         let stored = if reading.is_searched(&entry.path) { &self.redacted } else { &self.plain };
         let redacted = stored.as_ref().and_then(|stored| stored.text.clone());

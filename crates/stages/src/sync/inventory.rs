@@ -49,8 +49,8 @@ impl Inventory {
         blocking(move || finishing.finish(entries, packed)).await
     }
 
-    /// Returns the entries, and the positions of the entries whose files must be read. For large trees, this
-    /// takes seconds.
+    /// Returns the entries, and the positions of the entries whose files must be read. For a large tree, this
+    /// function takes seconds.
     pub(super) fn list(&self) -> Result<(Vec<ManifestEntry>, Vec<usize>), StageError> {
         let tree = &self.reading.tree;
         let modules = Modules::detect(&self.reading.settings.repository, tree.entries());
@@ -109,8 +109,8 @@ impl Inventory {
         }
     }
 
-    /// Redacts paths that contain a secret. The files at these paths are not indexed. If several redacted
-    /// paths are equal, a number is appended to each path after the first.
+    /// Redacts paths that contain a secret. The files at these paths are not indexed. If several paths are
+    /// equal after redaction, a number is appended to each of them except the first.
     fn hide_names(&self, entries: &mut [ManifestEntry]) {
         let mut num_hidden: FxHashMap<String, u32> = FxHashMap::default();
         for entry in entries.iter_mut() {
@@ -208,8 +208,8 @@ impl Inventory {
     }
 }
 
-/// Whether the entry is an unreadable file of git. The tree contains a file of git only if the file cannot be
-/// read, so that this is reported.
+/// Whether the entry is an unreadable internal file of git. The tree contains an internal file of git only if
+/// this file cannot be read, so that the fault is reported.
 fn is_damage_of_git(entry: &TreeEntry) -> bool {
     let path = entry.path.as_str();
     entry.unreadable.is_some() && (path == ".git" || path.starts_with(".git/"))

@@ -51,8 +51,8 @@ use crate::Toolchain;
 use crate::artifacts::{Artifacts, facts_key_of};
 use crate::threads::blocking;
 
-/// If a tree on disk changes while it is read, it is read again, at most this many times in total. If files
-/// still change during the last attempt, they are recorded as unreadable.
+/// Maximum number of attempts to read a tree on disk that changes while it is read. If files still change
+/// during the last attempt, they are recorded as unreadable.
 const ATTEMPTS: usize = 5;
 /// The pause between two attempts to renew a lease while the ledger is unavailable.
 const HEARTBEAT_AGAIN: Duration = Duration::from_secs(1);
@@ -84,7 +84,7 @@ pub enum Synced {
     },
 }
 
-/// The sync stage. The sync stage does not work on parts of a run, because it begins the run.
+/// The sync stage. The sync stage does not process parts of a run, because it begins the run.
 pub struct Sync {
     pub artifacts: Arc<Artifacts>,
     pub catalogue: Arc<dyn Catalogue>,
@@ -107,8 +107,8 @@ impl Sync {
         self.run_if(request, async { Ok(true) }).await
     }
 
-    /// Like `run`, but for a source that `check_source` has opened. When the sync reads the source, it takes
-    /// the source out of `opened`.
+    /// Does the same as `run`, with a source that `check_source` has opened. When the sync reads the source,
+    /// it takes the source out of `opened`.
     pub async fn run_opened(
         &self,
         request: SyncRequest,
@@ -117,8 +117,8 @@ impl Sync {
         self.run_leased(request, opened, async { Ok(true) }).await
     }
 
-    /// Like `run`, but for a request that may be cancelled. `is_wanted` is evaluated after the lease is
-    /// taken, so that it detects a cancellation before this time. A later cancellation ends the lease.
+    /// Does the same as `run`, for a request that may be cancelled. `is_wanted` is evaluated after the lease
+    /// is taken, so that an earlier cancellation is detected. A later cancellation ends the lease.
     pub async fn run_if(
         &self,
         request: SyncRequest,
@@ -234,9 +234,9 @@ impl Sync {
         self.tools.inputs_digest(&self.operator, &request.repository.settings)
     }
 
-    /// Whether the sync can end without opening the source, which may need a full fetch. This is possible if
-    /// the published snapshot was made from the current head of the source, all other inputs are unchanged,
-    /// and no failed file must be tried again.
+    /// Whether the sync can end without opening the source, because opening it may need a full fetch. The
+    /// sync can end if the published snapshot was made from the current head of the source, all other inputs
+    /// are unchanged, and no failed file must be tried again.
     async fn is_where_it_was(
         &self,
         request: &SyncRequest,
@@ -346,8 +346,8 @@ impl Sync {
     }
 
     /// Whether stores may contain records of files that are recorded as failed: the part that parses their
-    /// pack was abandoned, but its facts exist. In this case, it is unknown which records were staged, so the
-    /// whole repository is indexed again.
+    /// pack was abandoned, but its facts exist. If such files exist, it is unknown which of their records
+    /// were staged, so the whole repository is indexed again.
     async fn holds_doubtful(&self, previous: &Manifest) -> Result<bool, StageError> {
         let slots =
             previous.entries.iter().filter(|entry| is_doubtful(entry)).filter_map(|entry| entry.source.as_ref());

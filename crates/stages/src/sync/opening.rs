@@ -26,9 +26,9 @@ const MAX_SETTINGS_BYTES: u64 = 256 * 1024;
 
 /// A source that was opened before its sync.
 pub struct OpenedSource {
-    /// The tree, or the error of opening it or of reading its settings.
+    /// The tree, or the error that occurred when the tree was opened or its settings were read.
     pub tree: Result<Arc<dyn SnapshotTree>, StageError>,
-    /// How long the opening took. This time is part of the time limit of the sync.
+    /// How long the opening took. This time counts towards the time limit of the sync.
     pub(super) took: Duration,
 }
 
@@ -52,8 +52,8 @@ impl Sync {
     }
 
     /// Opens the source. If neither the caller nor the operator has selected a branch, `.cairn.yaml` on the
-    /// default branch may select one. Then the `.cairn.yaml` on the selected branch cannot select a third
-    /// branch. For a working tree, the files on disk are read, whatever the branch is.
+    /// default branch may select a branch. A `.cairn.yaml` on the selected branch cannot select a further
+    /// branch. For a working tree, the files on disk are read, regardless of the branch.
     pub(super) async fn open(
         &self,
         request: &SyncRequest,
@@ -136,8 +136,8 @@ pub async fn declared_name(tree: &Arc<dyn SnapshotTree>) -> Result<Option<Reposi
     Ok(settings.and_then(|settings| settings.name).map(RepositoryName::new))
 }
 
-/// The settings from `.cairn.yaml` in the root. `None` if the file does not exist or cannot be read. When the
-/// sync reads all settings, it reports a file that cannot be read.
+/// The settings from `.cairn.yaml` in the root. `None` if the file does not exist or cannot be read. If the
+/// file cannot be read, the sync reports this later, when it reads all settings.
 fn settings_in(tree: &dyn SnapshotTree) -> Option<RepositorySettings> {
     let is_settings = |entry: &&TreeEntry| entry.path.as_str() == SETTINGS_FILE;
     let entry = tree.entries().iter().find(is_settings)?;

@@ -1,9 +1,9 @@
 //! Reads new contents, redacts them and packs them.
 //!
 //! A blob is read, decoded and redacted once, even if many paths have this content. The paths are divided
-//! into batches by position, so that the same tree gives the same packs. Each thread takes the next batch
-//! when it is free. Finished packs are written while further batches are processed, so only a few finished
-//! packs are in memory.
+//! into batches by position, so that the same tree gives the same packs. When a thread is free, it takes the
+//! next batch. Finished packs are written while further batches are processed, so only a few finished packs
+//! are in memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,8 +23,8 @@ use crate::artifacts::Artifacts;
 
 /// Maximum number of bytes of content in one batch. A pack contains the new contents of one batch.
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;
-/// The minimum for the limit of a batch. The limit is lower for small snapshots, so that every thread has
-/// work.
+/// The smallest limit of a batch. For small snapshots, the limit is less than `BATCH_BYTES`, so that every
+/// thread has work.
 const MIN_BATCH_BYTES: u64 = 256 * 1024;
 /// If a blob has several paths and cannot be read from one of them, the worker tries at most this many paths.
 /// On a disk, one copy may be unreadable while another copy is readable.

@@ -5,14 +5,14 @@ use cairn_config::FaultMessage;
 use cairn_pipeline::StageError;
 use cairn_ports::{ErrorKind, FailureCode, SourceError};
 
-/// Whether the error ends the sync with a failed run, because a retry without a change of the input would
-/// give the same error.
+/// Whether the error ends the sync with a failed run. Such an error occurs again in every retry until the
+/// input changes.
 pub(super) fn is_refusal(error: &StageError) -> bool {
     matches!(error.code, FailureCode::InvalidSettings | FailureCode::OverBudget)
 }
 
-/// The error for settings that cannot be used. A `FaultMessage` quotes every text of a repository, so the
-/// message cannot contain such a text as Cairn's own words.
+/// The error for settings that cannot be used. A `FaultMessage` quotes every text from a repository, so that
+/// readers cannot mistake such a text for Cairn's own words.
 pub(crate) fn invalid(message: impl Into<FaultMessage>) -> StageError {
     StageError::permanent(FailureCode::InvalidSettings, message.into().as_str())
 }
@@ -33,8 +33,8 @@ pub(crate) fn of_source(error: SourceError) -> StageError {
     StageError::from(error).of_its_own()
 }
 
-/// Converts an error of opening a source. Like `of_source`, but an error about a tree or a clone that exceeds
-/// a limit becomes `over_budget`.
+/// Converts an error of opening a source. If a tree or a clone exceeds a limit, the result is `over_budget`;
+/// all other errors are converted by `of_source`.
 pub(super) fn of_opening(error: SourceError) -> StageError {
     if error.kind != ErrorKind::TooLarge {
         return of_source(error);

@@ -34,8 +34,8 @@ pub(super) fn of_snapshot(
     }
 }
 
-/// Creates the part of a result that comes from the inventory: the number of files by outcome, the errors,
-/// and the number of secrets.
+/// Creates the part of a run's result that comes from the inventory: the number of files by outcome, the
+/// errors, and the number of secrets.
 pub(crate) fn inventory_result(
     manifest: &Manifest,
     settings_errors: Vec<FileError>,

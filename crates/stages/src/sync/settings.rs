@@ -102,7 +102,8 @@ fn secrets_ignore(lines: &[String], ceilings: &Ceilings) -> Result<SecretsIgnore
     Ok(ignore)
 }
 
-/// Compiles `tags` within its ceilings. The numbers are checked before any pattern is compiled.
+/// Compiles `tags` within its ceilings. The numbers of rules, patterns and tags are checked before any
+/// pattern is compiled.
 fn tag_rules(rules: &[TagRule], ceilings: &Ceilings) -> Result<TagRules, StageError> {
     check("rules in `tags`", rules.len() as u64, ceilings.max_tag_rules, "ceilings.max_tag_rules")?;
     let num_patterns: usize = rules.iter().map(|rule| rule.globs.len() + rule.languages.len()).sum();
@@ -116,9 +117,9 @@ pub fn check_request(operator: &Operator, request: &RequestSettings) -> Result<(
     path_rules(Vec::new(), operator, request).map(drop)
 }
 
-/// Removes secrets from comments and descriptions of the settings, because they become part of artifacts and
-/// answers. The patterns of `secrets.ignore` are not changed. If the redacted text cannot be parsed, the
-/// settings are invalid.
+/// Removes secrets from comments and descriptions in the settings, because these texts become part of
+/// artifacts and answers. The patterns of `secrets.ignore` are not changed. If the redacted text cannot be
+/// parsed, the settings are invalid.
 fn redacted(
     text: String,
     as_written: RepositorySettings,

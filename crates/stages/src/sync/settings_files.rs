@@ -2,8 +2,8 @@
 //! `.gitattributes`.
 //!
 //! A settings file that cannot be read or used is reported and has no effect, and the sync continues. The
-//! only exception is an invalid `.cairn.yaml` in the root. Such a file stops the sync, because without its
-//! rules the index would contain files that the owners exclude.
+//! only exception is an invalid `.cairn.yaml` in the root: it stops the sync, because without its rules the
+//! index would contain files that the owners exclude.
 
 use cairn_config::{Ceilings, FaultMessage, SETTINGS_FILE};
 use cairn_domain::{EntryKind, RepoPath};

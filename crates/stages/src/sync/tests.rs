@@ -279,8 +279,8 @@ async fn unreachable_host_affects_only_its_repository() {
     assert_eq!((error.code, error.class), (FailureCode::Unavailable, ErrorClass::Transient));
 }
 
-/// If facts exist although their part failed, it is unknown which records were staged. So the next sync
-/// begins a rebuild.
+/// If facts exist although their part failed, it is unknown which records were staged. Therefore the next
+/// sync begins a rebuild.
 #[tokio::test]
 async fn facts_of_a_failed_part_cause_a_rebuild() {
     let world = World::new().await;
@@ -298,7 +298,7 @@ async fn facts_of_a_failed_part_cause_a_rebuild() {
     assert!(world.sync.holds_doubtful(&manifest).await.expect("read"));
 }
 
-/// A ledger whose lease renewals have these outcomes, one after the other. All later renewals fail.
+/// A ledger whose successive lease renewals have these outcomes. All later renewals fail.
 struct Renewals(Mutex<VecDeque<Option<ErrorKind>>>);
 
 #[async_trait]
@@ -408,8 +408,8 @@ async fn file_that_always_changes_does_not_stop_a_sync() {
     assert_eq!(manifest.entries[0].outcome, Outcome::Failed { reason: Reason::Unreadable, message });
 }
 
-/// While the source is read, the lease expires, and another sync begins and ends. In this case, the first
-/// sync must not begin a run.
+/// If the lease expires while the source is read, and another sync begins and ends, the first sync must not
+/// begin a run.
 #[tokio::test]
 async fn sync_without_its_lease_begins_no_run() {
     let world = World::new().await;

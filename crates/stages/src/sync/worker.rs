@@ -40,8 +40,8 @@ impl Syncer for SyncWorker {
                 self.answer(job, Some((error.code, error.chain()))).await?;
                 return Ok(None);
             }
-            // A request is dispatched only if the repository has no unfinished run. So this run was begun for
-            // the request, by a process that died before it could record the outcome.
+            // A request is dispatched only if the repository has no unfinished run. Therefore a process began
+            // this run for the request, but died before it could record the outcome.
             Err(error) if error.code == FailureCode::Conflict => match self.unfinished(job).await? {
                 Some(run) => Some(run),
                 // The request was cancelled, and the sync lost its lease.

@@ -2,14 +2,13 @@
 //!
 //! A literal address, or a name that is local by definition, is checked without a name server. Every other
 //! name must be resolved. The caller that opens the connection checks all resolved addresses and connects
-//! only to these addresses. So it has no effect if a second resolution of the name returns a different
-//! address.
+//! only to these addresses, so a different result of a later resolution has no effect.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::Host;
 
-/// Whether a host may be public. The decision needs no name server. `None` means that the URL has no host.
+/// Whether a host may be public. This check uses no name server. `None` means that the URL has no host.
 pub fn may_be_public<S: AsRef<str>>(host: Option<&Host<S>>) -> bool {
     match host {
         Some(Host::Ipv4(address)) => is_public((*address).into()),
@@ -39,13 +38,14 @@ pub fn is_public(address: IpAddr) -> bool {
 }
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
-    /// The refused networks, each with the number of its leading bits.
+    /// The refused networks, each with the length of its prefix in bits.
     const REFUSED: &[([u8; 4], u32)] = &[
         ([0, 0, 0, 0], 8),
         ([10, 0, 0, 0], 8),
         ([100, 64, 0, 0], 10),
         ([127, 0, 0, 0], 8),
-        // One cloud serves metadata to virtual machines at this address, although its range is public.
+        // One cloud serves metadata to virtual machines at this address, although the address is in a public
+        // range.
         ([168, 63, 129, 16], 32),
         ([169, 254, 0, 0], 16),
         ([172, 16, 0, 0], 12),
@@ -65,7 +65,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let segments = address.segments();
-    // For the prefix of the translation to IPv4, the embedded IPv4 address is checked.
+    // If the address has the prefix for translation to IPv4, the embedded IPv4 address is checked.
     if segments[..6] == [0x64, 0xff9b, 0, 0, 0, 0] {
         return is_public_v4(Ipv4Addr::from((u32::from(segments[6]) << 16) | u32::from(segments[7])));
     }

@@ -1,4 +1,4 @@
-//! The ceilings for one snapshot, with which the operator limits the cost of one repository.
+//! The ceilings for one snapshot. The operator sets them to limit the cost of one repository.
 
 use crate::reader::{At, Reader, Setting, set};
 
@@ -58,7 +58,7 @@ ceilings! {
     max_tag_patterns, "CAIRN_MAX_TAG_PATTERNS", 1_000, number;
     /// The number of tags that one file gets. The tag of its extension is included.
     max_tags_per_file, "CAIRN_MAX_TAGS_PER_FILE", 20, number;
-    /// The wall time of one sync, from opening its source until all reading is finished.
+    /// The wall time of one sync, from the time when its source is opened until everything is read.
     sync_timeout_seconds, "CAIRN_SYNC_TIMEOUT_SECONDS", 3_600, seconds;
 }
 

@@ -1,8 +1,8 @@
-//! The faults in settings, in the form in which they are shown to users.
+//! The faults in settings, as they are shown to users.
 //!
-//! Settings come from repositories, so their keys and values are untrusted. A fault may contain such keys and
-//! values only as [`Untrusted`] text. A [`FaultMessage`] consists of Cairn's own words, numbers and quoted
-//! text. A [`Key`] records whether a part of its text comes from the file.
+//! Settings come from repositories, so their keys and values are untrusted. A fault may contain keys and
+//! values of settings only as [`Untrusted`] text. A [`FaultMessage`] consists of Cairn's own words, numbers
+//! and quoted text. A [`Key`] records whether a part of its text comes from the file.
 
 use std::fmt;
 
@@ -13,8 +13,8 @@ use cairn_redaction::{InvalidPattern as InvalidSensitiveName, InvalidRule, Untru
 const MAX_FAULTS: usize = 10;
 /// The maximum number of characters of untrusted text in one message.
 const MAX_UNTRUSTED_CHARS: usize = 300;
-/// The maximum number of characters of one key or value. With this limit, two such texts and the message
-/// about an invalid pattern fit into one message.
+/// The maximum number of characters of one key or value. With this limit, one message has room for two such
+/// texts and the explanation of an invalid pattern.
 const MAX_QUOTED_CHARS: usize = 80;
 
 /// Untrusted text from the settings, shortened for a message.
@@ -29,8 +29,8 @@ pub struct FaultMessage {
     num_untrusted_chars: usize,
 }
 
-/// A part of a message. This trait is not implemented for `String` or a borrowed `str`, because such a text
-/// may come from a repository.
+/// A part of a message. This trait is not implemented for `String` or a borrowed `str`, because a text of
+/// these types may come from a repository.
 pub trait Words {
     fn add_to(self, message: &mut FaultMessage);
 }
@@ -82,7 +82,7 @@ impl Words for PatternFault {
     }
 }
 
-/// Errors whose messages quote every text of a repository, and are bounded.
+/// Errors with bounded messages that quote every text from a repository.
 macro_rules! errors {
     ($($error:ty),*) => {
         $(

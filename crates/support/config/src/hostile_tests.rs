@@ -6,7 +6,8 @@ use cairn_redaction::{MessagePart, message_parts};
 
 use crate::{InvalidSettings, Operator, RepositorySettings, parse_repository_list};
 
-/// The positions in a `.cairn.yaml` that a hostile text may have. The tests replace `TEXT` with such a text.
+/// The positions in a `.cairn.yaml` at which a hostile text may occur. The tests replace `TEXT` with hostile
+/// texts.
 const POSITIONS: [&str; 28] = [
     "TEXT: 1\n",
     "TEXT\n",
@@ -91,7 +92,7 @@ fn instructions_are_quoted_and_bounded() {
     assert!(error.to_string().ends_with("; and 30 more"), "{error}");
 }
 
-/// The forms that a value with a secret may have. The test replaces `SECRET` by a secret.
+/// The forms that a value with a secret may have. The test replaces `SECRET` with a secret.
 const FORMS: [&str; 12] = [
     "'SECRET'",
     "'https://u:SECRET@h/a.git'",

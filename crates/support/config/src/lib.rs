@@ -2,7 +2,7 @@
 //! and lists of repositories.
 //!
 //! All three kinds of settings are read in the same way. The text becomes a tree in which each node has its
-//! line number. A reader walks the tree and collects all faults, so that a user can correct all of them at
+//! line number. A reader walks the tree and collects all faults, so that a user can correct all faults at
 //! once. An unknown key is a fault, and its message names the nearest known key. Only `Operator::load` reads
 //! a file or the environment.
 

@@ -9,7 +9,7 @@
 //!     exclude: [testdata/**]
 //! ```
 //!
-//! The file may also consist only of the list, without the key `repositories`.
+//! The file may also contain the list directly, without the key `repositories`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
 //! The settings of the operator of this machine: `config.toml` and the environment.
 //!
-//! Each setting is one row of a table: its key in the file, its environment variable, and its reader. So
-//! every setting can be used both in the file and in the environment. The environment overrides the file, and
-//! the file overrides the default.
+//! Each setting is one row of a table: its key in the file, its environment variable, and its reader.
+//! Therefore every setting can be set both in the file and in the environment. The environment overrides the
+//! file, and the file overrides the default.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,8 +40,8 @@ pub struct Operator {
 /// The limits for indexing a working tree when the first question about it is asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FirstUse {
-    /// If a working tree has more files, a question does not index it. 0 means that no question indexes a
-    /// working tree.
+    /// If a working tree has more files than this number, a question does not index it. 0 means that no
+    /// question indexes a working tree.
     pub max_files: u64,
     pub max_bytes: u64,
     /// Maximum time for which a question waits for the index.
@@ -66,9 +66,9 @@ pub struct Sources {
     pub ssh_key: Option<PathBuf>,
     /// The tenants whose repositories may be fetched by ssh. Empty means all tenants.
     pub ssh_tenants: Vec<String>,
-    /// For each place, the name of the environment variable that contains the token for this place (never the
-    /// token itself). A place has the form `TENANT@HOST/PATH`; the tenant and the path are optional. Sorted
-    /// by place.
+    /// The name of the environment variable that contains the token, for each place. The token itself is
+    /// never stored here. A place has the form `TENANT@HOST/PATH`; the tenant and the path are optional.
+    /// Sorted by place.
     pub tokens: Vec<(String, String)>,
     pub fetch_timeout_seconds: u64,
     pub max_fetch_bytes: u64,
@@ -125,7 +125,7 @@ pub enum OperatorError {
     Invalid(#[from] InvalidSettings),
 }
 
-/// All settings except the ceilings, which have a separate table.
+/// The table of all settings except the ceilings, which have a separate table.
 const SETTINGS: &[Setting<Operator>] = &[
     Setting { key: "home", variable: "CAIRN_HOME", apply: |reader, at, operator| operator.home = path(reader, at) },
     Setting {
@@ -339,8 +339,8 @@ fn unknown_key(reader: &mut Reader, at: At<'_>) {
     reader.fault(&At { key, ..at }, message);
 }
 
-/// If the name of a variable differs only slightly from the variable of a setting, it is reported as a fault.
-/// Any other unknown variable belongs to a different part of Cairn.
+/// An unknown variable whose name is similar to the variable of a setting is reported as a fault. Every other
+/// unknown variable is ignored, because it belongs to a different part of Cairn.
 fn apply_variable(reader: &mut Reader, name: &str, value: &str, operator: &mut Operator) {
     let node = Node::text(value);
     let at = At { key: Key::untrusted(name), line: None, node: &node };
@@ -415,7 +415,7 @@ fn comma_separated(at: &At<'_>) -> Option<Node> {
     }
 }
 
-/// The normal form of a place, for comparison: the host is in lower case.
+/// The form of a place that is compared: the host is in lower case.
 fn place(text: &str) -> String {
     let (authority, path) = text.split_at(text.find('/').unwrap_or(text.len()));
     let (tenant, host) = authority.split_at(authority.rfind('@').map_or(0, |at| at + 1));

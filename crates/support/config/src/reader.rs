@@ -73,8 +73,8 @@ impl Reader {
         Err(InvalidSettings { file: file.to_owned(), faults })
     }
 
-    /// The entries of a mapping that permits only known keys. For an unknown key, the fault names the nearest
-    /// known key.
+    /// Returns the entries of a mapping that permits only known keys. For an unknown key, the fault names the
+    /// nearest known key.
     pub(crate) fn mapping<'n>(&mut self, at: &At<'n>, known: &[&'static str]) -> Vec<(&'static str, At<'n>)> {
         let mut entries = Vec::new();
         for (key, child) in self.entries(at) {
@@ -235,7 +235,7 @@ impl Reader {
         shown.map_or(kind.into(), |shown| FaultMessage::from(kind).and(shown))
     }
 
-    /// A blank and the value, or an empty text if faults must not contain values.
+    /// A space and the value, or an empty text if faults must not contain values.
     pub(crate) fn value(&self, value: Untrusted) -> FaultMessage {
         match self.hides_values {
             true => FaultMessage::default(),
@@ -260,8 +260,8 @@ fn parse_bytes(text: &str) -> Option<u64> {
     text[..digits].parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// The message about an unknown key. The message names the nearest known key. The unknown key itself is the
-/// key of the fault.
+/// The message about an unknown key. The message names the nearest known key. The message does not contain
+/// the unknown key, because the fault already contains it as its key.
 pub(crate) fn unknown_key(known: &[&'static str], key: &str) -> FaultMessage {
     let message = FaultMessage::from("unknown key");
     match nearest(known, key) {
@@ -273,7 +273,7 @@ pub(crate) fn unknown_key(known: &[&'static str], key: &str) -> FaultMessage {
 /// The most similar known key, and its similarity from 0 to 1.
 pub(crate) fn nearest(known: &[&'static str], key: &str) -> Option<(&'static str, f64)> {
     // The key is shortened, because computing the distance takes quadratic time. A key that is longer than
-    // this is not similar to any known key.
+    // this number of characters is not similar to any known key.
     let key_in_lower_case: String = key.chars().take(80).collect::<String>().to_ascii_lowercase();
     let likeness = |name: &'static str| (name, strsim::normalized_damerau_levenshtein(&key_in_lower_case, name));
     known.iter().map(|name| likeness(name)).max_by(|left, right| left.1.total_cmp(&right.1))

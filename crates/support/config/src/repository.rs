@@ -11,7 +11,7 @@ use crate::tree::{Node, Value};
 /// The name of the settings file, which is in the root of the repository.
 pub const SETTINGS_FILE: &str = ".cairn.yaml";
 
-/// Maximum length of a tag. Each file and each chunk of it has its tags.
+/// Maximum length of a tag. The tags of a file are stored with the file and with each of its chunks.
 const MAX_TAG_BYTES: usize = 100;
 
 const KEYS: &[&str] = &[
@@ -85,7 +85,7 @@ impl Default for PatternDetection {
     }
 }
 
-/// The rule for a tag: a file has the tag if it matches one of the globs, or if it is in one of the
+/// The rule for a tag: a file has the tag if it matches one of the globs, or if its language is one of the
 /// languages.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TagRule {
@@ -160,7 +160,8 @@ fn read(reader: &mut Reader, root: &At<'_>) -> RepositorySettings {
     settings
 }
 
-/// A repository name that can be used in a path on the command line, and in one line of an answer.
+/// Reads a repository name. The name must be usable in a path on the command line, and must fit on one line
+/// of an answer.
 pub(crate) fn repository_name(reader: &mut Reader, at: &At<'_>) -> Option<String> {
     let name = reader.text(at)?;
     let fits = |character: char| character.is_alphanumeric() || "._-+/@~".contains(character);
@@ -172,7 +173,8 @@ pub(crate) fn repository_name(reader: &mut Reader, at: &At<'_>) -> Option<String
     None
 }
 
-/// A name that git permits for branches, and that cannot be mistaken for a command-line option.
+/// Reads the name of a branch: git must permit the name, and git must not mistake it for a command-line
+/// option.
 pub(crate) fn branch_name(reader: &mut Reader, at: &At<'_>) -> Option<String> {
     let name = reader.text(at)?;
     let forbidden = |character: char| character.is_control() || " ~^:?*[\\".contains(character);

@@ -39,15 +39,15 @@ pub fn is_variable_name(text: &str) -> bool {
     text.starts_with(|sign: char| sign.is_ascii_uppercase() || sign == '_') && text.chars().all(is_sign)
 }
 
-/// A blank and the name. The result is empty if the text is not clearly a name, because it may be the secret
-/// itself.
+/// A space and the name. The result is empty if the text is not clearly a name, because the text may be the
+/// secret itself.
 fn shown_name(name: &str) -> String {
     let num_digits = name.chars().filter(char::is_ascii_digit).count();
     let is_shown = is_variable_name(name) && num_digits <= 3 && Untrusted::new(name).as_str() == name;
     if is_shown { format!(" `{name}`") } else { String::new() }
 }
 
-/// A blank and the path. The result is empty if the text contains no `/`, because it may be the secret
+/// A space and the path. The result is empty if the text contains no `/`, because the text may be the secret
 /// itself.
 fn shown_path(path: &Path) -> String {
     let text = path.to_string_lossy();
@@ -55,7 +55,7 @@ fn shown_path(path: &Path) -> String {
     if is_shown { format!(" `{text}`") } else { String::new() }
 }
 
-/// Implemented by hand, because a derived implementation quotes unknown values, and such a value may be a
+/// Implemented by hand: a derived implementation quotes unknown values, and an unknown value may be a
 /// misplaced secret.
 impl<'de> Deserialize<'de> for SecretReference {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -18,7 +18,8 @@ pub struct TagRules {
 }
 
 impl TagRules {
-    /// Compiles the rules. The caller has limited their number and the number of their globs.
+    /// Compiles the rules. The caller must already have limited the number of rules and the number of their
+    /// globs.
     pub fn compile(rules: &[TagRule]) -> Result<Self, Vec<InvalidPattern>> {
         let (mut globs, mut owners) = (Vec::new(), Vec::new());
         let mut by_language: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -33,9 +34,10 @@ impl TagRules {
         Ok(Self { tags, globs: Patterns::compile_counted("tags", &globs)?, owners, by_language })
     }
 
-    /// The sorted tags of a file. A file has a tag if a glob in the tag's rule matches its path, or if the
-    /// rule contains its language. In addition, every file has its extension as a tag, for example `.py`. The
-    /// tags `indexed` and `repository` belong to all files, so they are not stored.
+    /// The sorted tags of a file. A file has a tag if a glob in the tag's rule matches the path of the file,
+    /// or if the rule contains the language of the file. In addition, every file has its extension as a tag,
+    /// for example `.py`. All files have the tags `indexed` and `repository`, so these two tags are not
+    /// stored.
     pub fn tags(&self, path: &RepoPath, language: Option<&str>) -> Vec<String> {
         let by_glob = self.globs.find_all(path.as_str()).map(|glob| self.owners[glob]);
         let by_language = language.and_then(|language| self.by_language.get(&language.to_ascii_lowercase()));

@@ -12,7 +12,7 @@ use crate::suite::{Check, PlantedFault, checks};
 pub trait ClockUnderTest: Send + Sync {
     fn clock(&self) -> &dyn Clock;
 
-    /// Returns after at least this time has passed on the clock.
+    /// Returns when at least this time has passed on the clock.
     fn pass(&self, time: Duration);
 }
 
@@ -46,7 +46,8 @@ async fn both_times_go_on(subject: &dyn ClockUnderTest) -> Result<()> {
 }
 
 async fn now_is_in_milliseconds(subject: &dyn ClockUnderTest) -> Result<()> {
-    // This range is from 2001 to 2286. A time in seconds or microseconds would be outside of this range.
+    // This range covers the years 2001 to 2286 in milliseconds. A time in seconds or microseconds would be
+    // outside this range.
     let now_ms = subject.clock().now_ms();
     ensure!((1_000_000_000_000..10_000_000_000_000).contains(&now_ms), "{now_ms}");
     Ok(())

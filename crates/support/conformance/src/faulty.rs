@@ -1,4 +1,4 @@
-//! The code that all wrappers with one fault share: their construction, and the faults of stores with
+//! The code that all wrappers with a planted fault share: their construction, and the faults of stores with
 //! generations.
 
 use async_trait::async_trait;
@@ -7,7 +7,8 @@ use cairn_ports::{Generations, MaintenanceError};
 
 use crate::suite::PlantedFault;
 
-/// A subject with one fault. All calls that the fault does not affect are passed to `inner` unchanged.
+/// An implementation of a port with one planted fault. All calls that the fault does not affect are passed to
+/// `inner` unchanged.
 pub(crate) struct Faulty<P: ?Sized, F> {
     pub(crate) inner: Box<P>,
     pub(crate) fault: F,

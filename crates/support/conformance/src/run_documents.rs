@@ -1,5 +1,6 @@
-//! The conformance suite of the port `RunDocuments`: commands are atomic, serial and durable. The decisions
-//! of commands are tested in `cairn_runs`, and through the ports that are built on this port (`runs`).
+//! The conformance suite of the port `RunDocuments`: commands are atomic, serial and durable. The rules that
+//! commands apply are tested in the crate `cairn_runs`. The module `runs` also tests these rules, through the
+//! ports that are built on this port.
 
 use anyhow::{Context, Result, ensure};
 use async_trait::async_trait;
@@ -289,7 +290,8 @@ async fn publications_are_kept_until_they_are_forgotten(store: &dyn RunDocuments
     ensure!(view.seq == seq && view.published(first.generation), "{view:?}");
     let second = subject.begin("a", vec![part(StageName::Publish, 0)]).await?;
     let newest = subject.publish(second, 150).await?;
-    // The time of the next publication decides, because new views used the publication until that time.
+    // A publication is kept according to the time of the next publication, because new views used it until
+    // that time.
     store.forget_publications(150).await?;
     ensure!(store.publication(seq).await?.is_some(), "a publication was removed too early");
     store.forget_publications(151).await?;

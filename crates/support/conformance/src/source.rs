@@ -49,8 +49,8 @@ fn files(files: &[(&[u8], &[u8])]) -> Files {
     files.iter().map(|(path, content)| (path.to_vec(), content.to_vec())).collect()
 }
 
-/// Files with unusual names and orders of names, folders and files with similar names, and contents that are
-/// empty, binary or equal.
+/// Files with unusual names, with names whose sort order is unusual, and with names that are similar to names
+/// of folders. Some contents are empty, binary or equal.
 fn many() -> Files {
     let odd = files(&[
         (b"a", b"same\n"),

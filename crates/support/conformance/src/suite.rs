@@ -55,8 +55,8 @@ pub async fn passes<P: ?Sized>(checks: &[Check<P>], open: impl AsyncFn() -> Resu
 }
 
 /// Plants each fault in a subject that `open` returns. Fails if the check that the fault names does not
-/// notice the fault. If the checks are independent, `open` may always return the same subject. In this case,
-/// call this function first, and then call `passes` with the same subject.
+/// notice the fault. If the checks are independent, `open` may always return the same subject; then call this
+/// function first, and call `passes` with this subject afterwards.
 pub async fn catches<P: ?Sized>(
     checks: &[Check<P>],
     faults: &[PlantedFault<P>],

@@ -74,8 +74,8 @@ impl<'a> Index<'a> {
     }
 }
 
-/// The texts that a check stages. Each element of `texts` begins with the path of the text. The text is also
-/// the key of its pack, so that checks see which text of a path is visible.
+/// The texts that a check stages. Each element of `texts` is a path, a space and the text of this path. The
+/// text is also the key of its pack, so that checks see which text of a path is visible.
 fn staged(replaced: &[&str], texts: &[&str]) -> StagedTexts {
     let text = |line: &&str| {
         let (name, text) = line.split_once(' ').unwrap_or((line, ""));
@@ -142,7 +142,7 @@ async fn staging_again_changes_nothing(store: &dyn Texts) -> Result<()> {
     for _ in 0..2 {
         index.stage(2, change_a()).await?;
     }
-    // A late writer of an earlier generation does not change anything either.
+    // A late writer of an earlier generation changes nothing.
     index.stage_basics().await?;
     expect_eq!(index.visible(&view(2, &[])).await?, BASICS);
     expect_eq!(index.visible(&view(3, &[])).await?, CHANGED);

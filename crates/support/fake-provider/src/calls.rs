@@ -19,7 +19,8 @@ pub struct Call {
     /// `None` if the connection ended without a reply.
     pub status: Option<u16>,
     pub is_question: bool,
-    /// Whether the call came earlier than an earlier 429 permitted for its key.
+    /// Whether the call came too early: before the time that an earlier reply with status 429 set for its
+    /// key.
     pub is_early: bool,
 }
 
@@ -63,8 +64,8 @@ impl Report {
     }
 }
 
-/// The maximum numbers of requests and of tokens of a key in any window, computed from the exact times of the
-/// calls. A window does not include its start.
+/// The maximum number of requests and the maximum number of tokens that a key used in any window, computed
+/// from the exact times of the calls. A window does not include its start.
 fn most_in_any_window(calls: &[Call], key: &str, window: Duration) -> (u64, u64) {
     let calls: Vec<&Call> = calls.iter().filter(|call| call.key == key).collect();
     let (mut first, mut tokens, mut most) = (0, 0, (0, 0));

@@ -24,7 +24,8 @@ pub enum Fault {
     NotANumber,
     /// The last vector is missing.
     WrongCount,
-    /// The vectors are in reverse order. If the shape has indexes, the indexes are correct.
+    /// The vectors are in reverse order. If the API returns an index with each vector, the indexes are
+    /// correct.
     SwappedOrder,
     /// Two vectors have the same index.
     RepeatedIndex,

@@ -37,7 +37,7 @@ pub struct Provider {
     script: VecDeque<Fault>,
     outage_until: Duration,
     usage: HashMap<String, Usage>,
-    /// For each key, the time before which earlier replies permit no calls.
+    /// For each key, the time from which it may call again. Replies with status 429 set this time.
     not_before: HashMap<String, Duration>,
     calls: Vec<Call>,
     /// The texts whose vectors were returned in earlier calls.

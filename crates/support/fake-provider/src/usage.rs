@@ -1,4 +1,4 @@
-//! The usage of a key, counted in steps of a window, as real providers do.
+//! The usage of a key. Like real providers, it counts the usage in steps, which are parts of a window.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 //!
 //! A run stages a layer with the records that it wrote. The sweep merges layers: a merged layer lists the
 //! layers that it replaces, and the replaced layers are deleted later. A generation is *settled* if the sweep
-//! has reported it. A mark records that the generation is settled, until the layers of the generation are
+//! has reported it. The sweep then writes a mark, which is needed until the layers of the generation are
 //! merged. The format is the same for local storage and S3.
 //!
 //! An index decides what its layers contain and which layers are merged. `LayerStore` lists, reads, caches

@@ -16,7 +16,7 @@ pub struct Stored {
     pub keys: Vec<String>,
     /// The generations with a mark.
     pub marked: BTreeSet<GenerationId>,
-    /// The layers that were written so long ago that every listing in use by a reader contains them.
+    /// The layers that were written so long ago that every listing that a reader still uses contains them.
     old: BTreeSet<String>,
 }
 
@@ -33,7 +33,7 @@ impl<L: Layer> LayerStore<L> {
         Ok(Stored { keys, marked, old })
     }
 
-    /// Deletes the layers that an old layer replaces.
+    /// Deletes the layers that were replaced by a layer that every reader already sees (`Stored::old`).
     pub async fn remove_replaced(&self, stored: &Stored, layers: &[NamedLayer<L>]) -> Result<(), L::Error> {
         for (_, layer) in layers.iter().filter(|(key, _)| stored.old.contains(key)) {
             for replaced in layer.replaces().iter().filter(|replaced| stored.keys.contains(replaced)) {
@@ -104,8 +104,8 @@ impl<L: Layer> LayerStore<L> {
     }
 }
 
-/// The keys that a layer with the contents of `group` replaces: the group, and the layers that the group
-/// replaces and that still exist.
+/// The keys of the layers that are replaced when `group` is merged into one layer: the layers of the group,
+/// and those of the layers replaced by the group that still exist.
 pub fn replaced_by<L: Layer>(group: &[NamedLayer<L>], keys: &[String]) -> Vec<String> {
     let still_there = group.iter().flat_map(|(_, layer)| layer.replaces()).filter(|key| keys.contains(key));
     let replaced: BTreeSet<String> = group.iter().map(|(key, _)| key).chain(still_there).cloned().collect();

@@ -10,8 +10,8 @@ use cairn_ports::{BlobMeta, BlobStore, BlobStoreError, ErrorKind, PortError};
 use crate::cache::Cache;
 use crate::{Layer, keys};
 
-/// Layers may be merged between a listing and the read. In this case, the layers are listed again, up to this
-/// number of listings.
+/// The maximum number of listings for one read. If a listed layer no longer exists, because layers were
+/// merged after the listing, the layers are listed again.
 const MAX_LISTINGS: usize = 5;
 
 /// A layer with its key.
@@ -129,7 +129,7 @@ impl<L: Layer> LayerStore<L> {
         failed.map_or(Ok(None), Err)
     }
 
-    /// Writes bytes. The caller calls `forget_keys` afterwards.
+    /// Writes bytes. The caller must call `forget_keys` afterwards.
     pub async fn put(&self, key: &str, bytes: Bytes, operation: &'static str) -> Result<(), L::Error> {
         self.blobs.put(key, bytes).await.map(drop).map_err(|error| of_blobs(error, operation, key))
     }

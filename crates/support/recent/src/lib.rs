@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn least_used_values_are_dropped() {
+    fn least_recently_used_values_are_dropped() {
         let mut recent = Recent::new(10);
         recent.add("a", 1, 4);
         recent.add("b", 2, 4);

@@ -53,7 +53,7 @@ impl Drop for Collections {
         };
         let deleted = thread::scope(|scope| scope.spawn(deleting).join());
         if let Ok(Err(error)) = deleted {
-            eprintln!("collections `{}…` stay in Qdrant: {error:#}", self.prefix);
+            eprintln!("the collections `{}…` could not be deleted from Qdrant: {error:#}", self.prefix);
         }
     }
 }

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn management_address_follows_from_the_broker() {
+    fn management_address_is_derived_from_the_broker() {
         let beside = |url| management_beside(url).expect("an address");
         assert_eq!(beside("amqp://u:p%40@rabbit:5672/%2f"), "http://u:p%40@rabbit:15672");
         assert_eq!(beside("amqp://rabbit"), "http://rabbit:15672");

@@ -7,7 +7,8 @@
 use std::fs;
 use std::path::Path;
 
-/// Whether a thread of the group is alive. Dead processes may stay for long, because init may reap them late.
+/// Whether a thread of the group is alive. Dead processes may remain in `/proc` for a long time, because init
+/// may reap them late.
 pub(crate) fn is_alive(group: u32) -> bool {
     thread_states(group).into_iter().any(|state| !is_dead(state))
 }
@@ -78,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn group_is_read_after_the_name() {
+    fn group_id_is_parsed_after_the_process_name() {
         let check = |stat: &str, expect: Option<u32>| assert_eq!(group_of(stat), expect, "{stat}");
         check("71 (beam.smp) S 69 70 69 0 -1", Some(70));
         check("71 (a) b) c) R 69 70 69 0 -1", Some(70));

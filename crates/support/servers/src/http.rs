@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn login_comes_from_the_address() {
+    fn login_is_read_from_the_address() {
         let check = |server: &str, expect: &str| assert_eq!(login(&Url::parse(server).expect("an address")), expect);
         check("http://guest:guest@127.0.0.1:1", "Authorization: Basic Z3Vlc3Q6Z3Vlc3Q=\r\n");
         check("http://127.0.0.1:1", "");

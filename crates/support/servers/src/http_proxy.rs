@@ -62,7 +62,7 @@ pub struct Exchange {
 
 type Rule = dyn Fn(&HttpRequest) -> Treatment + Send + Sync;
 
-/// When the proxy is dropped, it ends with all its connections.
+/// When the proxy is dropped, the proxy and all its connections end.
 pub struct HttpProxy {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -194,7 +194,7 @@ async fn read(client: &mut BufReader<TcpStream>) -> io::Result<(HttpRequest, Vec
     }
     let request = parse(&lines).ok_or_else(|| io::Error::other("the request is not HTTP"))?;
     if request.header("transfer-encoding").is_some() {
-        return Err(io::Error::other("the length of the body is not announced"));
+        return Err(io::Error::other("the proxy does not support the header `transfer-encoding`"));
     }
     let length = request.header("content-length").map_or(Ok(0), str::parse).map_err(io::Error::other)?;
     lines.retain(|line| !line.to_ascii_lowercase().starts_with("connection:"));

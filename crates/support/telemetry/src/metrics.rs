@@ -101,8 +101,9 @@ pub enum Kind {
 /// A number that another component counts: its metric name, its help text and its kind.
 pub type Reading = (&'static str, &'static str, Kind);
 
-/// Exports numbers that another component counts. At each scrape, `read` returns the values in the order of
-/// the readings. If a name is exported twice in a process, the first export stays in effect.
+/// Exports numbers that another component counts. `read` is called at each scrape, and returns one value for
+/// each of the `readings`, in the same order. If a name is exported twice in a process, the first export
+/// stays in effect.
 pub fn export(readings: &[Reading], read: impl Fn() -> Vec<u64> + Send + Sync + 'static) {
     let metrics = readings.iter().filter_map(|(name, help, kind)| match kind {
         Kind::Counter => IntCounter::new(*name, *help).ok().map(Exported::Counter),

@@ -5,8 +5,8 @@ use sha1::{Digest, Sha1};
 const BASE_BYTES: usize = 65_535;
 
 /// A pack with one full object of 65,535 bytes, and a chain of deltas that each double the previous object.
-/// The pack also contains `num_files` files, which are deltas on the last object of the chain. The first file
-/// has `file_bytes` bytes (less than 16 MB), and each following file is one byte larger.
+/// The pack also contains `num_files` files, which are stored as deltas against the last object of the chain.
+/// The first file has `file_bytes` bytes (less than 16 MB), and each following file is one byte larger.
 pub fn delta_bomb(num_doublings: u32, num_files: u32, file_bytes: usize) -> Vec<u8> {
     let mut pack = b"PACK".to_vec();
     pack.extend(2u32.to_be_bytes());

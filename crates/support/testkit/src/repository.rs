@@ -11,7 +11,8 @@ use tempfile::TempDir;
 /// The author and committer of every commit.
 const PERSON: &str = "Fixture";
 const EMAIL: &str = "fixture@example.org";
-/// The time of the first commit, in seconds since 1970. Each later commit is one minute later.
+/// The time of the first commit, in seconds since 1970. The time of each further commit is one minute after
+/// that of the previous commit.
 const FIRST_COMMIT_AT: u64 = 1_700_000_000;
 
 /// A working tree in a temporary directory. The directory is removed when this value is dropped.

@@ -7,8 +7,7 @@ use serde_json::{Deserializer, Map, Value};
 
 use super::command_line::{command_line, quoted};
 
-/// Names of arguments and tools in the guides, each with the words of the command line that have the same
-/// effect.
+/// Names of arguments and tools in the guides, each with its equivalent on the command line.
 const NAMES: &[(&str, &str)] = &[
     ("`target_type`", "`--type`"),
     ("`kind`", "`--kind`"),

@@ -178,7 +178,7 @@ fn of_list(
     request(source, named, listed.branch, patterns, known, arguments.rebuild)
 }
 
-/// Joins the patterns of the command line with the patterns of an entry of a list. `None` if neither sets the
+/// Joins the patterns of the command line with the patterns of a list entry. `None` if neither sets the
 /// field.
 pub(super) fn joined(given: Option<Vec<String>>, listed: Option<Vec<String>>) -> Option<Vec<String>> {
     match (given, listed) {
@@ -200,13 +200,13 @@ fn request(
         Some(record) => RequestSettings::from_json(&record.settings).map_err(anyhow::Error::msg)?,
         None => stored(registered, &name, &source)?,
     };
-    // If a repository is indexed by its address, it is from then on no longer managed by the list of an
+    // After a repository was indexed by its address, it is no longer managed through the list of an
     // organisation.
     let known = known.map(|record| Box::new(RepositoryRecord { hosted: None, ..record }));
     Ok(IndexRequest { source, name, branch, settings: patterns.over(before), rebuild, known })
 }
 
-/// Maximum number of characters of a revision that the name of a repository contains.
+/// Maximum number of characters of the revision in the default name of a repository.
 const REVISION_IN_NAME: usize = 40;
 
 /// A repository that is indexed at a revision has a separate default name, so that the index of its working

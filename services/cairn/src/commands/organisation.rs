@@ -1,7 +1,7 @@
 //! `cairn index --organisation`: indexes all repositories of an organisation.
 //!
 //! The same rules apply as in a cluster: a renamed repository keeps its index, and a repository that was
-//! indexed by its own address, not through the organisation, is not changed. No repository is deleted.
+//! indexed by its own address instead of through the organisation is not changed. No repository is deleted.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) async fn requests(local: &Local, arguments: &OrganisationArguments) -
     let (organisations, sources) = ([config(arguments)?], &local.operator.sources);
     let (catalogue, clock) = (local.runs.clone(), Arc::clone(&local.clock));
     let discovered = cairn_wiring::discover(&organisations, sources, catalogue, clock).await?;
-    let discovered = discovered.into_iter().next().context("the organisation was not listed")?;
+    let discovered = discovered.into_iter().next().context("no repositories were listed for the organisation")?;
     let Discovered { organisation, outcome, .. } = discovered;
     let changes = outcome.with_context(|| format!("listing {}/{}", organisation.host, organisation.name))?;
     print_changes(&changes);

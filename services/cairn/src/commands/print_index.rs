@@ -44,7 +44,7 @@ pub(crate) fn ended(ended: &Ended, json: bool) {
         return output::line(&format!("{} {commit}{dirty}: unchanged", styled(NAME, name)));
     }
     output::line(&format!("{} {commit}{dirty}: {}", styled(NAME, name), summary(result)));
-    // Most calls are the same for all files, so each command is printed once.
+    // Most suggested calls are the same for all files, so each suggested command is printed only once.
     let mut printed = BTreeSet::new();
     for error in &ended.indexed.errors {
         output::note(&format!("  {}: {}", error.file, error.error));
@@ -53,7 +53,7 @@ pub(crate) fn ended(ended: &Ended, json: bool) {
     }
 }
 
-/// The summary of a result, with the commands that may follow its errors.
+/// The summary of a result, with the commands that are suggested for its errors.
 pub(crate) fn summary_of(result: &RunResult, state: RequestState) -> IndexedFiles {
     let mut indexed = IndexedFiles::of(result, state);
     for error in &mut indexed.errors {

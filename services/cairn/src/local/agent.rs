@@ -66,7 +66,8 @@ impl LocalAgent {
     }
 
     /// Watches the working tree of the working directory. With a watch, a question about a name in a changed
-    /// file lists the tree only if it has changed. Without a watch, such a question always lists the tree.
+    /// file causes a listing of the tree only if the tree has changed. Without a watch, the tree is listed
+    /// for each of these questions.
     pub fn watch(&self) {
         let local = Arc::clone(&self.local);
         tokio::spawn(async move {

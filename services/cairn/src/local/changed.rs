@@ -23,7 +23,7 @@ const LONGEST: Duration = Duration::from_secs(3);
 /// The symbols of each parsed file, by its path and its content.
 type Parsed = BTreeMap<(RepoPath, FactsKey), Vec<SymbolEntry>>;
 
-/// The changed files of a repository when its working tree was last read.
+/// The files of a repository that had changed when its working tree was last read.
 struct Known {
     /// The manifest with which the files were compared.
     manifest: ArtifactRef,

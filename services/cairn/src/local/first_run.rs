@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::{Hundreds, Indexed, Local, Progress, UnindexedTree, failure_of};
 
-/// The end of a first run, with a sentence for the agent.
+/// The result of a first run that has ended: whether the tree is indexed, and a sentence for the agent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Ended {
     pub(super) is_indexed: bool,
@@ -47,8 +47,8 @@ impl FirstRun {
         self.ended.borrow().clone()
     }
 
-    /// A future that waits for the end of the run. It returns `None` if the run has not ended within the
-    /// limit.
+    /// A future that waits for the end of the run. The future returns `None` if the run has not ended within
+    /// the limit.
     pub(super) fn end(&self, limit: Duration) -> impl Future<Output = Option<Ended>> + use<> {
         let mut ended = self.ended.clone();
         async move {

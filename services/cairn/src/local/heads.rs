@@ -1,4 +1,4 @@
-//! Reads the commits that sources on this machine are at.
+//! Reads the current commit of each source on this machine.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use cairn_git::GitSources;
 use cairn_ports::{Clock, RepositoryRecord};
 use cairn_search::Heads;
 
-/// Questions share a head for this time.
+/// After a head was read, questions use it for this time without reading it again.
 const MAX_AGE: Duration = Duration::from_secs(1);
 
 /// The heads of sources, each with the monotonic time before it was read.
@@ -37,7 +37,7 @@ impl SourceHeads {
         match read.await {
             Ok(Ok(commit)) => commit.map(|commit| commit.to_string()),
             Ok(Err(error)) => {
-                tracing::debug!(repository = %repository.name, "the head is not read: {error}");
+                tracing::debug!(repository = %repository.name, "the head cannot be read: {error}");
                 None
             }
             Err(_) => None,

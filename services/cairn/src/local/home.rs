@@ -55,7 +55,7 @@ impl Home {
         let mut fresh = [0; 32];
         fs::File::open("/dev/urandom")
             .and_then(|mut random| random.read_exact(&mut fresh))
-            .context("reading random bytes")?;
+            .context("cannot read random bytes")?;
         write_once(&key, &fresh)?;
         let bytes = fs::read(&key).with_context(|| format!("reading {}", key.display()))?;
         let key = <[u8; 32]>::try_from(bytes.as_slice());
@@ -104,8 +104,8 @@ impl Home {
         history(&self.directory, repository)
     }
 
-    /// The name that `.cairn.yaml` declared when the repository was last indexed. `None` if the repository
-    /// did not get its name from there.
+    /// The name that `.cairn.yaml` declared when the repository was last indexed. `None` if the name of the
+    /// repository does not come from this file.
     pub(super) fn declared_name(&self, repository: RepositoryId) -> Option<RepositoryName> {
         let name = fs::read_to_string(self.declared(repository)).ok()?;
         (!name.is_empty()).then(|| RepositoryName::new(name))

@@ -55,7 +55,7 @@ impl IndexRequest {
     }
 }
 
-/// The end of an index run.
+/// The result of an index call that has ended.
 #[derive(Clone, Debug)]
 pub struct Indexed {
     /// The name of the repository after the run. The settings in the source may have changed the name.
@@ -88,13 +88,13 @@ impl Local {
     pub async fn index(&self, request: &IndexRequest, progress: &dyn Progress) -> anyhow::Result<Indexed> {
         // This check comes first, so that a refused call changes nothing.
         check_request(&self.operator, &request.settings)?;
-        self.embedder.prepare().context("preparing the embedding model")?;
+        self.embedder.prepare().context("cannot prepare the embedding model")?;
         let mut record = request.record();
         let repository = record.id;
         request.settings.clone_into(&mut self.requested.lock().unwrap_or_else(PoisonError::into_inner));
         let is_new = request.rebuild || !self.is_registered(request, &record).await?;
-        // If the record is unchanged, the source is not opened here, because the sync checks the settings in
-        // the source and does not open a source that has not changed.
+        // If the record is unchanged, the source is not opened here: the sync opens the source only if it has
+        // changed, and then also checks the settings in the source.
         let mut opened = None;
         if is_new {
             progress.reading(&record.name);
@@ -191,7 +191,7 @@ impl Local {
     }
 
     /// Syncs the repository. If another process holds the lease, waits for at most twice the duration of a
-    /// lease, because the lease of a dead process ends in this time.
+    /// lease, because the lease of a dead process ends within this time.
     async fn sync(&self, request: SyncRequest, opened: &mut Option<OpenedSource>) -> anyhow::Result<Synced> {
         let give_up = self.clock.monotonic() + Duration::from_millis(2 * super::LEASE_MS as u64);
         loop {
@@ -262,8 +262,8 @@ impl Local {
     }
 
     /// Removes data that no reader sees, and executes one step of the stores' maintenance. Clones and cached
-    /// vectors are checked only once per grace period, because the cost of the check does not depend on the
-    /// size of a change.
+    /// vectors are checked only once per grace period, because this check is equally expensive after a small
+    /// change and after a large change.
     async fn sweep(&self) -> anyhow::Result<()> {
         let views = self.readers.views(&self.runs).await?;
         self.sweep.unseen_by(&views).await?;
@@ -310,9 +310,9 @@ impl Local {
     }
 
     /// Hides a repository at once, then removes all its data. The record of the repository is removed by a
-    /// later sweep, at a time at which every handler of its runs has ended. That sweep also removes data that
-    /// other processes are using now. If one step fails, the other steps still run, and the first error is
-    /// returned.
+    /// later sweep, after every handler of its runs has ended. Data that other processes are still using now
+    /// is also removed by that later sweep. If one step fails, the other steps still run, and the first error
+    /// is returned.
     pub async fn remove(&self, record: &RepositoryRecord) -> anyhow::Result<()> {
         self.runs.delete(record.id, self.clock.now_ms()).await?;
         let swept = self.sweep_generations().await;
@@ -354,7 +354,7 @@ impl Local {
         let Some(clone) = self.sources.unused(url)? else { return Ok(()) };
         // If a process registers the URL after this check, the process waits for the lock of the clone.
         if !self.runs.urls().await?.contains(url) {
-            clone.remove().with_context(|| format!("removing the clone of {}", record.name))?;
+            clone.remove().with_context(|| format!("cannot remove the clone of {}", record.name))?;
         }
         Ok(())
     }
@@ -440,7 +440,7 @@ mod tests {
 
     /// `cairn watch` reads the record before it indexes the repository, so the record may be outdated.
     #[tokio::test]
-    async fn repository_that_was_removed_meanwhile_is_not_registered_again() {
+    async fn outdated_record_does_not_register_a_removed_repository() {
         let (directory, files) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
         let local = Local::open(directory.path(), Operator::default(), &EmbeddingConfig::Local).expect("an index");
         let source = Source::Directory { path: files.path().display().to_string() };

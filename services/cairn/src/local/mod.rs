@@ -101,7 +101,7 @@ impl Local {
         let vectors = Arc::new(SegmentStore::new(directory.join("segments")));
         let names = Arc::new(NameIndex::new(blobs.clone()));
         let texts = Arc::new(TextIndex::new(blobs.clone()));
-        let lazy_embedder = local_embedder(embedding).context("preparing the embedding model")?;
+        let lazy_embedder = local_embedder(embedding).context("cannot prepare the embedding model")?;
         let embedder: Arc<dyn Embedder> = lazy_embedder.clone();
         let artifacts = Artifacts::new(blobs.clone());
         let sources = Arc::new(GitSources::new(home::git_settings(&home, &operator, &requested)));
@@ -116,8 +116,8 @@ impl Local {
             tools,
             num_threads: num_workers,
             lease_ms: LEASE_MS,
-            // The window has no limit, because the broker of a single process limits the number of waiting
-            // jobs.
+            // The number of parts in flight is not limited here, because the broker of a single process
+            // limits the number of waiting jobs.
             window: u32::MAX,
         });
         let set = StageSet {
@@ -130,7 +130,7 @@ impl Local {
             num_threads: num_workers,
             ceilings: Arc::new(RecordCeilings::new(runs.clone(), Arc::clone(&artifacts), &operator.ceilings)),
         };
-        let program = std::env::current_exe().context("finding this program's own path")?;
+        let program = std::env::current_exe().context("cannot find the path of this program")?;
         let parser = Arc::new(ChildParser::new(program, vec![PARSE_WORKER.to_owned()]));
         let embedding = Embedding::new(store.clone(), Arc::clone(&embedder), vectors.clone());
         let [embed, embed_patterns] = set.embed(embedding);

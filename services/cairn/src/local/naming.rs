@@ -182,8 +182,8 @@ fn usual_name(usual: RepositoryName, source: &Source, known: &[RepositoryRecord]
     if is_taken { unused_name(usual, source, known) } else { usual }
 }
 
-/// The name. If another repository has the name, the folder of the source is appended, and if that name is
-/// also used, a number.
+/// The name. If another repository has the name, the folder of the source is appended. If that name is also
+/// used, a number is appended.
 pub(super) fn unused_name(name: RepositoryName, source: &Source, known: &[RepositoryRecord]) -> RepositoryName {
     if is_free(&name, None, known) {
         return name;

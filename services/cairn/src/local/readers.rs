@@ -8,11 +8,11 @@
 //!
 //! A reader holds a shared lock from the moment it reads the view until it has written the file. A sweep
 //! reads the files and the newest view under the exclusive lock. Therefore the sweep finds the file of every
-//! older view in use, and every later reader takes a view that is at least as new as the newest view of the
-//! sweep. The system releases the lock if the process ends.
+//! older view in use. Every later reader takes a view that is at least as new as the newest view that the
+//! sweep has read. The system releases the lock if the process ends.
 //!
-//! If the file cannot be written, for example because the disk is full, the question is still answered, but a
-//! sweep may remove records of its view while it is answered.
+//! If the file cannot be written, for example because the disk is full, the question is still answered. In
+//! the meantime, a sweep may remove records of the view that the question uses.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -41,8 +41,8 @@ pub struct Readers {
 }
 
 impl Readers {
-    /// `grace_ms` is the grace period of the sweep. Only in tests is it shorter than the lifetime of a
-    /// cursor.
+    /// `grace_ms` is the grace period of the sweep. It is shorter than the lifetime of a cursor only in
+    /// tests.
     pub fn new(home: &Path, grace_ms: i64) -> Self {
         let grace = Duration::from_millis(grace_ms.max(0).unsigned_abs());
         Self { directory: home.join("readers"), used_for: USED_FOR.min(grace) }
@@ -118,7 +118,7 @@ impl Readers {
     }
 }
 
-/// The catalogue that readers use. It records that the views that it returns are in use.
+/// The catalogue that readers use. This catalogue records that the views that it returns are in use.
 pub struct ReadersCatalogue {
     pub catalogue: Arc<Metastore>,
     pub readers: Readers,

@@ -136,8 +136,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether an event is a change. A read of a file is also an event, but not a change, and indexing reads all
-/// files.
+/// Whether an event is a change. Reading a file also causes an event, but is not a change, and indexing reads
+/// all files.
 pub(crate) fn is_change(kind: EventKind) -> bool {
     !kind.is_access() || kind == EventKind::Access(AccessKind::Close(AccessMode::Write))
 }

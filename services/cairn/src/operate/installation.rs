@@ -24,8 +24,8 @@ use cairn_texts::TextIndex;
 use cairn_wiring::{ClusterConfig, DEFAULT_PROCESSES};
 use tokio::time::{Instant, sleep};
 
-/// The key that encrypts cursors and derives run ids if the key of the query service cannot be read. This key
-/// need not be secret, because the operator may see the data that cursors and run ids hide.
+/// The key for encrypting cursors and deriving run ids, which is used if the key of the query service cannot
+/// be read. This key need not be secret, because the operator may see the data that cursors and run ids hide.
 const NO_SECRET: CursorKey = CursorKey([0; 32]);
 const UNREACHABLE: &str = "cannot query Neo4j, which stores catalogue and ledger: start it, or correct [neo4j]";
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(20);

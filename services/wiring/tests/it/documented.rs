@@ -52,7 +52,7 @@ const EXAMPLES: &[&str] = &[
     "organisations.hosting.clone_host",
 ];
 
-/// Uncomments the settings: lines that start with `#` without a following blank.
+/// Uncomments the settings: the lines that start with `#` and have no blank after it.
 fn uncommented(text: &str) -> String {
     let line = |line: &str| match line.strip_prefix('#') {
         Some(setting) if !setting.starts_with(' ') => setting.to_owned(),

@@ -165,8 +165,8 @@ async fn withdrawn_request_is_cancelled() -> Result<()> {
 async fn old_run_is_found_by_repository() -> Result<()> {
     let service = Service::of(&["github.com/acme/*"]).await?;
     let record = service.register("github.com/acme/shop", SHOP).await?;
-    // A second repository is needed: if the key could see only one repository, more runs of this repository
-    // would be searched, as if the call had named it.
+    // A second repository is needed. If the key could see only one repository, the service would search the
+    // older runs of this repository even if the call did not name it.
     service.register("github.com/acme/other", "https://github.com/acme/other.git").await?;
     let mut runs = Vec::new();
     for _ in 0..51 {

@@ -107,7 +107,7 @@ impl Cluster {
         Ok(self.runs.parts(run).await?.iter().filter(|part| part.end.is_some()).count())
     }
 
-    /// The number of consumers of each queue of the stage that calls the provider.
+    /// The queues of the stage that calls the provider, each with the number of its consumers.
     pub async fn consumers(&self) -> Result<BTreeMap<String, u64>> {
         let text = self.vhost.request("GET", &format!("/api/consumers/{}", self.vhost.name()), "").await?;
         let consumers: serde_json::Value = serde_json::from_str(&text)?;

@@ -300,7 +300,7 @@ async fn cluster_recovers_from_a_long_broker_outage() -> Result<()> {
     let mut broker = RabbitMq::start(directory.path()).await?;
     let servers = Servers { rabbitmq: broker.url(), management: broker.management_url(), ..servers };
     let mut settings = hasty();
-    // This setting is so long that no worker requests a restart during the outage.
+    // This time is so long that no worker requests a restart during the outage.
     if let Some(rabbitmq) = settings.get_mut("rabbitmq").and_then(toml::Value::as_table_mut) {
         rabbitmq.insert("dead_after_ms".to_owned(), 3_600_000.into());
     }

@@ -20,7 +20,7 @@ const ACKS: &str = "cairn_jobs_total{answer=\"ack\"";
 const PARSED: &str = "cairn_jobs_total{answer=\"ack\",stage=\"parse\"";
 const LOST: &str = "cairn_jobs_total{answer=\"lost\"";
 const UNCONFIRMED: &str = "cairn_broker_total{what=\"unconfirmed\"";
-/// Twice the heartbeat interval of the settings, plus the time of one check.
+/// Twice the configured heartbeat interval, plus the time of one check.
 const DETECTED_WITHIN: Duration = Duration::from_millis(2 * 5_000 + 500);
 /// The time limit for a lost consumer to be attached again.
 const CONSUMED_WITHIN: Duration = Duration::from_secs(10);
@@ -142,7 +142,7 @@ async fn loses_both_connections(bench: &Bench, replica: &str, since: Instant) ->
     Ok(since.elapsed())
 }
 
-/// Waits until the service is ready and works on no job.
+/// Waits until the service is ready and has no job in progress.
 async fn has_nothing_in_hand(bench: &Bench, replica: &str) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     let address = format!("http://{}", bench.environment.cluster.address(replica)?);

@@ -75,7 +75,7 @@ async fn killed_services_leave_no_waiting_jobs() -> Result<()> {
 /// Case 30: one job kills its worker while services are also killed from outside. Only this job is abandoned,
 /// within the time limit.
 #[tokio::test(flavor = "multi_thread")]
-async fn killer_is_found_among_killed_services() -> Result<()> {
+async fn job_that_kills_its_worker_is_found_among_random_kills() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let num_seeds = if is_long() { NUM_SEEDS } else { 1 };
     for seed in (seed()?..).take(num_seeds) {

@@ -130,7 +130,7 @@ async fn happens(bench: &mut Bench, provider: &FakeServer, fault: Fault) -> Resu
     provider.provider().script([fault.clone()]);
     let deadline = Instant::now() + PATIENCE;
     while !provider.provider().is_script_used_up() {
-        ensure!(Instant::now() < deadline, "no call met the fault {fault:?}");
+        ensure!(Instant::now() < deadline, "the fault {fault:?} affected no call");
         bench.change().await?;
         bench.settle().await.with_context(|| format!("after {fault:?}"))?;
     }
@@ -143,7 +143,7 @@ async fn outage(bench: &mut Bench, provider: &FakeServer) -> Result<Duration> {
     provider.provider().script([Fault::Outage { ms: OUTAGE.as_millis() as u64 }]);
     let deadline = Instant::now() + PATIENCE;
     while !provider.provider().is_script_used_up() {
-        ensure!(Instant::now() < deadline, "no call met the outage");
+        ensure!(Instant::now() < deadline, "the outage affected no call");
         bench.change().await?;
         sleep(POLL).await;
     }
@@ -176,7 +176,11 @@ async fn sound_vectors(bench: &Bench) -> Result<usize> {
             let kept = inside.stores.cache.get(&Tenant::local(), &keys).await?;
             let sound = embedder.embed(InputType::Passage, &texts).await?;
             for ((chunk, kept), sound) in chunks.iter().zip(&kept).zip(&sound) {
-                ensure!(kept.as_ref() == Some(sound), "the vector of {} is not the provider's", chunk.path);
+                ensure!(
+                    kept.as_ref() == Some(sound),
+                    "the vector of {} differs from the vector of the provider",
+                    chunk.path
+                );
             }
             num_vectors += chunks.len();
             from = page.next;

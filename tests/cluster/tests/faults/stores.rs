@@ -101,8 +101,8 @@ fn troubled(request: &HttpRequest) -> Treatment {
     }
 }
 
-/// Checks that each key was created only once, and at most once more after each time that the key was
-/// deleted.
+/// Checks that no key was created again before it was deleted: the number of creations exceeds the number of
+/// deletions by at most one.
 fn one_winner_each(proxy: &HttpProxy) -> Result<()> {
     let mut of_key: BTreeMap<String, (usize, usize, usize)> = BTreeMap::new();
     for exchange in proxy.exchanges() {
@@ -200,7 +200,7 @@ async fn truncate_pack(bench: &Bench, run: &RunRecord) -> Result<String> {
 /// Writes truncated facts under the key for the facts of a run's first pack. Returns the key.
 async fn leave_half_of_the_facts(bench: &Bench, run: &RunRecord) -> Result<String> {
     let key = first_pack(bench, run).await?.replacen("packs/", "facts/", 1);
-    // Half of the facts of another pack is also a truncated facts artifact.
+    // The first half of another pack's facts artifact is used as the truncated facts.
     let blobs = &bench.environment.inside.cluster.blobs;
     let others =
         blobs.list("facts/").await?.into_iter().next().context("the store contains no facts of other packs")?;

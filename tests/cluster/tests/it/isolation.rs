@@ -58,8 +58,8 @@ async fn forbidden_is_unknown(environment: &Environment, url: &str, tenant: &Ten
     // The two names have the same length, so that the answers have the same length too.
     let (forbidden, unknown) = (body("shared-1"), body("nobody-1"));
     let (mut times_forbidden, mut times_unknown) = (Vec::new(), Vec::new());
-    // Both forms compare the answers. Only the long form measures times precisely enough to compare them,
-    // which a person must do.
+    // Both forms compare the answers. Only the long form measures the times precisely enough for a
+    // comparison, and a person must compare the times.
     let num_calls = if is_long() { 1000 } else { 100 };
     for _ in 0..num_calls {
         let start = Instant::now();

@@ -37,7 +37,8 @@ async fn active<'a>(environment: &Environment, schedulers: &[&'a str]) -> Result
 #[tokio::test(flavor = "multi_thread")]
 async fn standby_coordinator_takes_over() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
-    // A short heartbeat, because a new owner of a key is chosen within a fraction of a heartbeat.
+    // The heartbeat interval is short, because a new owner of a key is chosen within a fraction of this
+    // interval.
     let settings = toml! { [rabbitmq]
     heartbeat_seconds = 4 };
     let mut environment = Environment::prepare(&servers, &settings).await?;
@@ -106,7 +107,7 @@ fn address(environment: &Environment, replica: &str) -> Result<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn draining_process_reports_it_until_its_end() -> Result<()> {
+async fn process_reports_draining_until_it_ends() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let settings = toml! { [pipeline]
     drain_seconds = 600 };

@@ -25,7 +25,7 @@ impl Service {
         Self { store }
     }
 
-    /// Runs `work` where blocking is allowed. Returns its result and its time in seconds.
+    /// Runs `work` on a thread that may block. Returns its result and its time in seconds.
     async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Store) -> Result<T, Status> + Send + 'static,

@@ -128,8 +128,8 @@ impl HttpEmbedder {
 
     /// Makes one call for this remainder and all waiting remainders that fit. If another remainder has
     /// already included this remainder in its call, waits for that call instead. Returns `None` if the call
-    /// failed and any of its texts may be the cause, because the bad text of one caller must not cause
-    /// failures for other callers.
+    /// failed and any of its texts may be the cause. The texts of each caller are then sent separately, so
+    /// that the bad text of one caller causes no failures for other callers.
     async fn shared_attempt(&self, texts: &[Cow<'_, str>]) -> Result<Option<CallResult>, EmbedderError> {
         let (class, limits) = (Class::Passages, self.limits(Class::Passages));
         let tokens = self.estimated(class, texts);
@@ -198,8 +198,8 @@ impl HttpEmbedder {
         input_type: InputType,
         texts: &[Cow<'_, str>],
     ) -> Result<CallResult, EmbedderError> {
-        // The wait for the pass of the gate may have taken a long time. If another process owns the key now,
-        // that process does not count this call.
+        // The gate may have delayed this call for a long time. If another process owns the key by now, that
+        // process would not count this call.
         if !self.is_held() {
             return Err(self.error(ErrorKind::Unavailable, texts.len()).because("another process owns the key"));
         }
@@ -254,7 +254,7 @@ impl HttpEmbedder {
 }
 
 /// True if the failure may depend on the texts. If a provider is busy, is unreachable or refuses the key, the
-/// call fails, whatever its texts are.
+/// call fails regardless of its texts.
 fn may_depend_on_texts(result: &CallResult) -> bool {
     match result {
         CallResult::TooLarge | CallResult::Rejected { .. } => true,

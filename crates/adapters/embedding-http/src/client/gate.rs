@@ -33,7 +33,8 @@ struct Queue {
 /// The longest times that a call may wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct MaxWait {
-    /// The longest total wait, including earlier calls in the queue and the pace of this client.
+    /// The longest total wait, which includes the wait for earlier calls in the queue and for the pace of
+    /// this client.
     pub total: Duration,
     /// The longest wait that the provider may request.
     pub throttled: Duration,
@@ -123,7 +124,8 @@ impl Gate {
 }
 
 /// Random additional time of up to a tenth of the wait, so that calls with the same wait do not all continue
-/// at the same time. A question never waits longer than the provider requests, because a caller waits for it.
+/// at the same time. A question never waits longer than the provider requests, because a caller waits for the
+/// answer.
 fn jitter(class: Class, wait: Duration) -> Duration {
     match class {
         Class::Questions => Duration::ZERO,

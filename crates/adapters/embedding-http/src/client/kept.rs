@@ -1,11 +1,12 @@
 //! A request may fail although some of its batches succeeded. This module stores the vectors of these
-//! batches. They are already paid for, so the next attempt takes the vectors from this store.
+//! batches. These vectors are already paid for, so the next attempt takes them from this store.
 
 use std::collections::{HashMap, VecDeque};
 
 use cairn_domain::DenseVector;
 
-/// The maximum number of vectors, which use a few megabytes. The oldest vectors are removed first.
+/// Maximum number of stored vectors. This number of vectors uses a few megabytes. The oldest vectors are
+/// removed first.
 const MAX_VECTORS: usize = 8192;
 
 type Key = [u8; 32];

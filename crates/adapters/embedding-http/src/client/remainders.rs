@@ -152,8 +152,8 @@ impl Drop for QueueSlot<'_> {
 }
 
 impl Queue {
-    /// Returns the remainders that fit into one call together with the remainder `first`, each by its number
-    /// and with its tokens. `first` has `texts` texts and `tokens` tokens.
+    /// Returns the number and the tokens of each remainder that fits into one call together with the
+    /// remainder `first`. `first` has `texts` texts and `tokens` tokens.
     fn fitting(&self, first: u64, (mut texts, mut tokens): (usize, u64), limits: BatchLimits) -> Vec<(u64, u64)> {
         let mut fitting = Vec::new();
         for remainder in self.waiting.iter().filter(|remainder| remainder.number != first) {
@@ -185,8 +185,8 @@ mod tests {
         vec!["text".to_owned(); number]
     }
 
-    /// Takes members for a call that may have at most `most` tokens. Returns the sizes that were requested,
-    /// and the members.
+    /// Takes members for a call that may have at most `most` tokens. Returns the number of tokens in each
+    /// try, and the members of the call.
     fn taken(slot: &QueueSlot<'_>, most: u64) -> (Vec<u64>, Vec<Member>) {
         let window = Duration::from_secs(60);
         let quota = Quota {

@@ -79,8 +79,8 @@ pub struct EmbeddingHttpConfig {
     /// `Throttled`.
     #[serde(default = "timeout::wait")]
     pub max_wait_ms: u64,
-    /// The same limit for questions. Questions have a separate limit, because callers wait for the result of
-    /// a question.
+    /// The limit on requested waits for questions. Questions have a separate limit, because callers wait for
+    /// the result of a question.
     #[serde(default = "timeout::question_wait")]
     pub max_question_wait_ms: u64,
     /// A longer `Retry-After` of the provider is reduced to this time.

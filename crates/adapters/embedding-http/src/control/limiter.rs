@@ -7,7 +7,8 @@
 //!
 //! Guarantee: if no call uses more tokens than requested, the calls do not exceed the limits in any window of
 //! the provider. This holds for any order of requests, completed calls, throttled calls and cancelled calls.
-//! If a call uses more tokens than requested, later calls are delayed; `Quota::headroom_percent` covers this.
+//! If a call uses more tokens than requested, later calls are delayed; `Quota::headroom_percent` reserves
+//! tokens for this excess.
 
 use std::time::Duration;
 
@@ -128,7 +129,7 @@ impl Limiter {
         }
     }
 
-    /// Returns the maximum number of tokens in a call of the class.
+    /// Returns the maximum number of tokens in one call of this class.
     pub fn at_most(&self, class: Class) -> u64 {
         match class {
             Class::Questions => self.whole.at_most(),
@@ -161,8 +162,9 @@ impl Limiter {
         ready_at
     }
 
-    /// Records that a call has ended in any way. `tokens` is the usage that the provider reported. Without a
-    /// report the estimate remains, because providers also count failed calls.
+    /// Records that a call has ended, whether it succeeded or not. `tokens` is the usage that the provider
+    /// reported. If the provider reported no usage, the estimate remains, because providers also count failed
+    /// calls.
     pub fn settle(&mut self, now: Duration, reservation: Reservation, tokens: Option<u64>) {
         self.whole.settle(now, reservation.0, tokens);
         self.passages.settle(now, reservation.0, tokens);

@@ -5,8 +5,8 @@
 //! corrections.
 //!
 //! The ledger counts the usage of a call from the start of the call until one window after its end. The
-//! provider counted it at some time in between. A network delay can therefore never put more usage into a
-//! window of the provider than into the ledger.
+//! provider counts the call at some time between its start and its end. A network delay can therefore never
+//! put more usage into a window of the provider than into the ledger.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;

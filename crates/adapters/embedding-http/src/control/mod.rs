@@ -112,8 +112,9 @@ impl Control {
     pub fn ask(&mut self, now: Duration, tokens: u64, class: Class) -> Verdict {
         let probe_at = self.breaker.ready_at(now);
         if probe_at > now {
-            // The end of the probe may show that the provider works again. The batches of one part fail
-            // together, so a batch that returned an error here instead of waiting would cancel the probe.
+            // The end of the probe may show that the provider works again. If one batch of a part fails, all
+            // its batches fail. So a batch that returned an error here instead of waiting would cancel the
+            // probe of another batch.
             let is_probed = self.concurrency.num_in_progress() > 0;
             return if is_probed { Verdict::Wait { until: probe_at } } else { Verdict::Broken { until: probe_at } };
         }
@@ -176,7 +177,7 @@ impl Control {
         self.limiter.take_over(now, wait);
     }
 
-    /// Returns the maximum number of tokens in a call of the class.
+    /// Returns the maximum number of tokens in one call of this class.
     pub fn at_most(&self, class: Class) -> u64 {
         self.limiter.at_most(class)
     }
@@ -291,7 +292,7 @@ mod tests {
         assert!(control.is_broken() && control.num_in_progress() == 0);
     }
 
-    /// The consumer of a standby must pause; it must not hold a delivery for a minute.
+    /// The consumer in a standby process must pause instead of holding a delivery for a minute.
     #[test]
     fn standby_is_throttled_for_its_wait() {
         let mut control = control(1);

@@ -77,8 +77,8 @@ impl Pace {
         Duration::from_nanos(self.cell.saturating_mul(self.burst()))
     }
 
-    /// Returns the time at which `amount` may be taken. This time is never before `now`. An amount above the
-    /// burst is treated as the burst.
+    /// Returns the time at which `amount` may be taken. This time is never before `now`. An amount that
+    /// exceeds the burst is reduced to the burst.
     pub(super) fn ready_at(&mut self, now: Duration, amount: u64) -> Duration {
         let before = self.due_at.0.load(Ordering::Relaxed);
         let ready_at = self.check(now, amount);
@@ -97,7 +97,7 @@ impl Pace {
         let Some(cells) = NonZeroU32::new(cells) else { return now };
         match self.limiter.check_n(cells) {
             Ok(Err(not_until)) => Duration::from_nanos(not_until.earliest_possible().as_u64()).max(now),
-            // The error cannot occur, because amounts above the burst were reduced above.
+            // The error cannot occur, because `cells` never exceeds the burst.
             Ok(Ok(())) | Err(_) => now,
         }
     }

@@ -124,7 +124,7 @@ fn read(config: &EmbeddingHttpConfig, num_texts: usize, reply: &HttpReply) -> Ca
 }
 
 /// Returns whether the error message says that a batch or a text is too large. Providers have no error code
-/// for this case.
+/// for texts that are too large, so only the message shows the cause.
 fn mentions_size(body: &[u8]) -> bool {
     const WORDS: [&str; 9] = [
         "too many tokens",

@@ -163,7 +163,7 @@ async fn refused_key_opens_the_breaker_at_once() {
     assert!((40..=43).contains(&took), "{took}");
 }
 
-/// A reply with status 429 shows that the provider works, so any number of them leaves the breaker closed.
+/// A reply with status 429 shows that the provider works, so such replies never open the breaker.
 #[tokio::test(start_paused = true)]
 async fn throttling_never_opens_the_breaker() {
     let disturbed = provider(Shape::Voyage);

@@ -199,8 +199,8 @@ proptest! {
     }
 }
 
-/// Makes calls of one class without pauses for ten windows. Returns the used share of the tighter limit after
-/// the first window.
+/// Makes calls of one class without pauses for ten windows. Returns the share of the tighter limit that is
+/// used after the first window.
 fn utilisation(quota: &Quota, class: Class, tokens: u64, length_ms: u64) -> f64 {
     let mut play = Play::new(quota.clone());
     while play.now < 11 * WINDOW {
@@ -259,7 +259,7 @@ fn questions_do_not_wait_behind_passages() {
 /// The worst case: the old owner was idle, and then makes as many calls as its burst and its pace allow until
 /// it ends. The new owner makes calls as fast as possible.
 #[test]
-fn change_of_owner_exceeds_no_window() {
+fn limits_hold_when_the_owner_changes() {
     for (busy_seconds, wait_ms, tokens) in
         every_case(&[1, 5, 30, 59, 90], &[0, 1, 3_000, 20_000, 59_000], &[100, 900, 2_000])
     {

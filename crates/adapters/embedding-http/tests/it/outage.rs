@@ -22,8 +22,8 @@ struct Work {
     num_attempts: u32,
 }
 
-/// Runs consumers that embed `num_parts` parts of `part_texts` texts. All consumers use one provider with a
-/// quota.
+/// Runs consumers that embed `num_parts` parts with `part_texts` texts each. All consumers use one provider
+/// with a quota.
 async fn work(faults: Vec<Fault>, num_parts: usize, part_texts: usize) -> Work {
     let settings = Settings {
         requests: Some(CALLS_A_MINUTE),

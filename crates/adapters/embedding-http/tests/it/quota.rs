@@ -56,8 +56,8 @@ fn settings(takeover_wait_ms: u64) -> QuotaConfig {
     QuotaConfig { takeover_wait_ms: Some(takeover_wait_ms), ..quota(REQUESTS, TOKENS) }
 }
 
-/// Simulates five minutes in which the owner is killed twice. Returns the used share of the tokens, and the
-/// provider.
+/// Simulates five minutes in which the owner is killed twice. Returns the share of the tokens that was used,
+/// and the simulated provider.
 async fn five_minutes(takeover_wait_ms: u64) -> (f64, VirtualProvider) {
     let limits = Settings { requests: Some(REQUESTS), tokens: Some(TOKENS), ..Settings::new(Shape::Voyage) };
     let provider = VirtualProvider::new(Settings { latency: Duration::from_millis(300), ..limits });
@@ -127,10 +127,10 @@ async fn processes_with_separate_shares_stay_below_the_quota() {
     assert!(share >= 0.9, "{share}");
 }
 
-/// Runs the limiter over real sockets in real time, with a window of three seconds. No window is exceeded,
-/// even on a busy machine.
+/// Runs the limiter over real sockets in real time, with a window of three seconds. The limits must hold in
+/// every window, even on a busy machine.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_window_is_exceeded_over_sockets() -> anyhow::Result<()> {
+async fn limits_hold_in_every_window_over_sockets() -> anyhow::Result<()> {
     let window = Duration::from_secs(3);
     let limits = Settings { window, requests: Some(30), tokens: Some(6_000), ..Settings::new(Shape::Openai) };
     let server = FakeServer::start("127.0.0.1:0".parse()?, Provider::new(limits)).await?;

@@ -113,8 +113,8 @@ async fn remainder_never_waits_in_order_to_share() {
 struct Picky {
     provider: VirtualProvider,
     word: &'static str,
-    /// The status of the reply to a call with a text that contains the word. `None` closes the connection
-    /// instead.
+    /// The status of the reply to a call with a text that contains the word. With `None`, the connection is
+    /// closed instead.
     status: Option<u16>,
 }
 

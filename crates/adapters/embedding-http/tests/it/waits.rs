@@ -17,7 +17,7 @@ fn scattered(seed: u64) -> impl Iterator<Item = u64> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_call_is_earlier_than_requested() {
+async fn no_call_is_made_before_the_requested_time() {
     let provider = VirtualProvider::new(Settings::new(Shape::Voyage));
     for wait in scattered(1).take(200) {
         let retry_after = Some((wait % 90).to_string());

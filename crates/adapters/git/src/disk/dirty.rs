@@ -100,9 +100,9 @@ fn is_unchanged(tracked: &IndexEntry, found: &TreeEntry, modes_count: bool) -> b
     same_kind && (blob_of(tracked.id) == found.blob || (not_read && same_size))
 }
 
-/// Filters (line endings, large files) can make the bytes of a clean file differ from its git object. For
-/// this case, the file is compared with the stat data that git stored when the file was last clean. Stat data
-/// is not used if the file changed in the second in which the index was written.
+/// Filters (line endings, large files) can make the bytes of a clean file differ from its git object. Such a
+/// file is compared with the stat data that git stored when the file was last clean. Stat data is not used if
+/// the file changed in the second in which the index was written.
 fn is_clean_by_stat(root: &Root, tracked: &IndexEntry, index_written: i64) -> bool {
     let Ok(metadata) = root.metadata(&tracked.path) else { return false };
     let same_kind = kind_of_mode(tracked.mode) == kind_of_mode(metadata.mode());

@@ -105,8 +105,9 @@ impl<'r> IgnoreFiles<'r> {
         Self { root, read_bytes: 0 }
     }
 
-    /// Returns the rules for the entries of a directory, with its ignore file if it has one. If the patterns
-    /// of the ignore file cannot be used, the returned text states the reason.
+    /// Returns the rules for the entries of a directory. They include the rules of the directory's own ignore
+    /// file, if it exists. If the patterns of the ignore file cannot be used, the returned text states the
+    /// reason.
     pub(super) fn enter(&mut self, directory: &[u8], above: &Rc<IgnoreRules>) -> (Rc<IgnoreRules>, Option<String>) {
         let path = if directory.is_empty() { Vec::new() } else { [directory, b"/"].concat() };
         let path = [&path, IGNORE_FILE.as_bytes()].concat();

@@ -3,9 +3,9 @@
 //! A file is treated as unchanged if its size, its inode and its times of modification and change equal the
 //! stored values. Times are compared in nanoseconds. This comparison is not sufficient for a file that
 //! changes twice within one tick of the file system's clock. So a file is stored in the cache only if both
-//! times are at least two seconds before the start of the read. Git applies the same rule ("racy clean").
-//! This module applies the rule when the cache is written. The cache is an opaque sequence of bytes with a
-//! checksum. A damaged or foreign cache is treated as empty.
+//! times are at least two seconds before the start of the read. Git has the same rule for entries that are
+//! "racily clean". This module applies the rule when it writes the cache. The cache is an opaque sequence of
+//! bytes with a checksum. If the bytes are damaged or have a different format, the cache is treated as empty.
 
 use std::collections::HashMap;
 use std::fs::Metadata;

@@ -208,8 +208,9 @@ impl<'r> Walk<'r> {
             return self.enter(directory, path);
         }
         match &metadata {
-            // Git ignores pipes, sockets and devices, unless it tracks a file of the same name. If one has
-            // the name of a settings file, its rules are missing, so it is listed with the reason.
+            // Git ignores pipes, sockets and devices, unless it tracks a file of the same name. If such a
+            // file has the name of a settings file, it is listed with the reason, because its rules are
+            // missing.
             Ok(found) if !found.is_file() && !found.is_symlink() && !is_settings(&path) => Ok(()),
             // A directory of the path was replaced with a link, so the path is no longer part of the tree.
             Err(error) if leads_through_link(error) => Ok(()),
@@ -277,7 +278,7 @@ impl<'r> Walk<'r> {
     }
 }
 
-/// Whether the path is that of a file with settings of git or of Cairn.
+/// Whether the path refers to a settings file of git or of Cairn.
 fn is_settings(path: &[u8]) -> bool {
     let name = path.rsplit(|byte| *byte == b'/').next();
     SETTINGS_NAMES.iter().any(|settings| name == Some(settings.as_bytes())) || path == SETTINGS_FILE.as_bytes()

@@ -65,8 +65,8 @@ impl<'r> Commits<'r> {
         self.repository.find_checked_commit(&self.loose, id)
     }
 
-    /// The number of commits that are reachable from this commit, with itself. Counting ends above the
-    /// maximum.
+    /// The number of commits that are reachable from this commit, including the commit itself. Counting stops
+    /// when the number exceeds the maximum.
     pub(super) fn count(&self, from: Oid, max: u64) -> Result<u64, git2::Error> {
         let mut seen = HashSet::from([from]);
         let mut pending = vec![from];
@@ -80,8 +80,9 @@ impl<'r> Commits<'r> {
     }
 
     /// The number of commits that are reachable only from the first commit, and the number of those that are
-    /// reachable only from the second. Commits are visited newest first, until all that remain are reachable
-    /// from both. If commits have wrong times, the numbers may be too large. Counting ends above the maximum.
+    /// reachable only from the second. Commits are visited newest first, until all remaining commits are
+    /// reachable from both. If commits have wrong times, the numbers may be too large. Counting stops when a
+    /// number exceeds the maximum.
     pub(super) fn count_difference(&self, first: Oid, second: Oid, max: u64) -> Result<(u64, u64), git2::Error> {
         let mut reached: HashMap<Oid, Reached> = HashMap::new();
         let mut queue = BinaryHeap::new();

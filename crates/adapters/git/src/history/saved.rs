@@ -1,6 +1,6 @@
 //! Encodes and decodes a saved history: an opaque sequence of bytes with a checksum. Each path is stored as
-//! its difference from the previous path. A damaged or foreign history is treated as missing, so all commits
-//! are walked again.
+//! its difference from the previous path. If the bytes are damaged or have a different format, the history is
+//! treated as missing, and all commits are walked again.
 
 use cairn_domain::BlobId;
 use cairn_redaction::{Redactor, SecretsIgnore};

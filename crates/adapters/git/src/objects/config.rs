@@ -18,15 +18,15 @@ const MAX_CONFIG_BYTES: u64 = 16 << 20;
 const HARMLESS_EXTENSIONS: &[&str] =
     &["noop", "partialclone", "preciousobjects", "relativeworktrees", "worktreeconfig"];
 
-/// The settings that this adapter uses, with their last values. A key is in lower case, except for its middle
-/// part.
+/// The settings that this adapter uses, each with its last value in the file. A key is in lower case, except
+/// for its middle part.
 #[derive(Default)]
 pub(crate) struct Config {
     values: BTreeMap<String, String>,
 }
 
 impl Config {
-    /// Reads the configuration. The text states why the file cannot be read or used.
+    /// Reads the configuration. The returned text states why the file cannot be read or used.
     pub(super) fn read(directory: &GitDirectory) -> Result<Self, String> {
         let mut config = Self::default();
         config.add(&directory.common().join("config"))?;
@@ -70,7 +70,7 @@ impl Config {
         self.values.get(key).map(String::as_str)
     }
 
-    /// A switch. `None` if it is not set, or if its value is not the value of a switch.
+    /// The value of a boolean setting. `None` if the setting is missing or its value is not a boolean.
     pub(crate) fn flag(&self, key: &str) -> Option<bool> {
         match self.get(key)?.to_ascii_lowercase().as_str() {
             "true" | "yes" | "on" | "1" => Some(true),

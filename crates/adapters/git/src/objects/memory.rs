@@ -28,7 +28,7 @@ const LARGE: usize = 1 << 20;
 /// libgit2 stores no object of 1 MiB or more. The leaked memory is the base of a delta that cannot be
 /// unpacked.
 const LEAK: usize = 2 << 20;
-/// Maximum number of listed allocations. At most three are needed at once: a base, a delta and a result.
+/// Maximum number of listed allocations. At most three are in use at once: a base, a delta and a result.
 const MAX_LIVE: usize = 8;
 
 /// The maximum work of a snapshot, in bytes of large allocations: a fixed number of bytes, plus a number of

@@ -2,8 +2,9 @@
 //! alternates.
 //!
 //! libgit2 opens every index of a pack that it finds in a directory, and waits if one of them is a pipe. So
-//! the directories are checked first. If one of them contains such a file, its packs are opened one by one,
-//! without this file. libgit2 does not get the lists of alternates, the commit graph or the references.
+//! the directories are checked first. If a directory contains a pipe in place of an index, the packs of the
+//! directory are opened one by one, without the pipe. libgit2 does not get the lists of alternates, the
+//! commit graph or the references.
 
 use std::ffi::{CString, OsStr};
 use std::fs;
@@ -17,13 +18,13 @@ use libgit2_sys as raw;
 
 use crate::regular_file::open_regular;
 
-/// Limits on the alternates of a repository: the size of one list, and the number of all directories.
+/// Limits on the alternates of a repository: the size of one list, and the total number of directories.
 const MAX_LIST_BYTES: u64 = 64 << 10;
 const MAX_DIRECTORIES: usize = 64;
-/// Maximum number of files in a directory of packs that are looked at.
+/// Maximum number of files that are checked in one directory of packs.
 const MAX_PACK_FILES: usize = 1 << 20;
 
-/// libgit2 asks backends with a higher priority first. These are its own values.
+/// libgit2 asks backends with a higher priority first. libgit2 itself uses these priorities.
 const LOOSE_PRIORITY: i32 = 1;
 const PACKED_PRIORITY: i32 = 2;
 
@@ -107,7 +108,8 @@ fn add(
 enum Packs {
     /// libgit2 may list the directory itself, so it also finds packs that appear later.
     AllRegular,
-    /// The indexes that are regular files, if another file is not.
+    /// The directory has an index that is not a regular file. The list contains the indexes that are regular
+    /// files.
     Listed(Vec<PathBuf>),
 }
 
@@ -120,7 +122,7 @@ fn packs(directory: &Path) -> Packs {
         if !is_index && name != "multi-pack-index" {
             continue;
         }
-        // The kind of a file that is not a link is known from the list.
+        // The directory entry contains the kind of the file, so only links need another call.
         let kind = entry.file_type();
         let is_link = kind.as_ref().is_ok_and(fs::FileType::is_symlink);
         let is_regular = if is_link { entry.path().is_file() } else { kind.is_ok_and(|kind| kind.is_file()) };

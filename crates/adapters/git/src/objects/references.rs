@@ -10,7 +10,7 @@ use git2::{ErrorClass, ErrorCode, Oid, Reference};
 use super::git_directory::{GitDirectory, is_absent, read_line, unusable};
 use crate::regular_file::open_regular;
 
-/// Maximum number of references that name each other before the last one names an object.
+/// Maximum length of a chain of references. The last reference of the chain names an object.
 const MAX_SYMBOLIC: usize = 5;
 /// Maximum size of `packed-refs`. A million references have about 100 MB.
 const MAX_PACKED_BYTES: u64 = 256 << 20;

@@ -26,9 +26,9 @@ const MIN_INDEX_PATHS: usize = 1_000_000;
 
 /// An open repository.
 ///
-/// libgit2 reads only its objects and its index. It never opens the repository itself, because it would then
-/// open the configuration with its includes, the references, the list of grafts and the commit graph, and it
-/// would wait if one of these files were a pipe.
+/// libgit2 reads only the objects and the index. It never opens the repository itself. Otherwise it would
+/// open the configuration with its includes, the references, the list of grafts and the commit graph, and
+/// would hang if one of these files were a pipe.
 pub(crate) struct OpenRepository {
     directory: GitDirectory,
     config: Config,
@@ -92,7 +92,7 @@ impl OpenRepository {
         self.directory.own().join("index")
     }
 
-    /// Reads the index. It is empty if its file does not exist.
+    /// Reads the index. The index is empty if its file does not exist.
     pub(crate) fn index(&self, max_entries: usize) -> Result<Index, git2::Error> {
         let path = self.index_path();
         // The index of a sparse working tree also contains the paths that are not on disk.

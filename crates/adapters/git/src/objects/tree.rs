@@ -222,9 +222,9 @@ impl<'r> Walk<'r> {
         Ok(entries)
     }
 
-    /// Counts the paths and directories below a tree. Each tree object is read once. If a tree object is too
-    /// deep at its first path, it is counted as one path. So the count can be too small if the same tree
-    /// object also has other paths. The limits are checked again when the entries are built.
+    /// Counts the paths and directories below a tree. Each tree object is read once. A tree object that is
+    /// first found at too great a depth is counted as one path. So the count can be too small if the same
+    /// tree object is also used at a smaller depth. The limits are checked again when the entries are built.
     fn count(&mut self, id: Oid, depth: usize) -> Result<Below, SourceError> {
         if depth > self.limits.max_depth {
             return Ok(Below::ONE_PATH);

@@ -79,8 +79,8 @@ impl<'k> CloneDirectory<'k> {
     }
 
     /// Waits until no other process fetches into the clone, and removes the lock files of a killed git
-    /// process. Git does not remove such files, and refuses to work while they exist. The kernel releases the
-    /// lock of this function when the process ends.
+    /// process. Git does not remove such files, and refuses to work while they exist. The lock that this
+    /// function takes is released by the kernel when the process ends.
     pub(super) fn lock_for_writing(&self) -> Result<File, SourceError> {
         let broken = |error| self.broken(error);
         let lock = File::create(self.path.with_extension(WRITE_LOCK)).map_err(broken)?;

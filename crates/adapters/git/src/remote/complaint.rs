@@ -3,8 +3,8 @@
 use cairn_ports::ErrorKind;
 use cairn_redaction::quoted;
 
-/// Phrases in the error output of git, curl and ssh, with their meaning. The first phrase in this list that
-/// the output contains determines the kind of the error.
+/// Phrases in the error output of git, curl and ssh, each with its meaning. The first phrase in this list
+/// that the output contains determines the kind of the error.
 const MEANINGS: &[(&str, ErrorKind)] = &[
     ("returned error: 30", ErrorKind::Invalid),
     ("fsck", ErrorKind::Corrupt),
@@ -41,8 +41,8 @@ pub(super) fn own_lines(stderr: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the kind of a failure, and the most useful line of the output.
 ///
-/// The notes of the remote do not decide the kind. Its error may decide only that the remote refuses the
-/// request, not that something is wrong on this machine or with the received data.
+/// The notes of the remote do not decide the kind. An error line of the remote can show that the remote
+/// refuses the request, but not that this machine or the received data is faulty.
 pub(super) fn explain(stderr: &str, url: &str) -> (ErrorKind, String) {
     // The URL is replaced first, because the name of a repository may contain one of the phrases.
     let plain = |text: String| text.to_ascii_lowercase().replace(&url.to_ascii_lowercase(), "URL");

@@ -2,8 +2,8 @@
 //!
 //! Git checks each object of a fetch and rejects the whole fetch if one check fails. Most of these checks
 //! protect programs that check out files, read `.gitmodules` or apply attributes. Cairn does none of this.
-//! Its own walk of a tree treats each path as data and records an entry that it cannot use. So one unusual
-//! file must not stop a fetch.
+//! When Cairn walks a tree, it treats each path as data, and records each entry that it cannot use. So one
+//! unusual file must not stop a fetch.
 //!
 //! Structural checks of commits and tags are not in this list. They still reject a fetch.
 

@@ -243,8 +243,8 @@ mod tests {
         check("ssh://git@git.example.com:2222/a/b", "git.example.com+2222/a/b");
     }
 
-    /// Hostile URLs, which the default policy with ssh must refuse. Each has a word that the error message
-    /// must contain.
+    /// Hostile URLs, which the default policy with ssh must refuse. Each URL is listed with a word that its
+    /// error message must contain.
     const HOSTILE: &[(&str, &str)] = &[
         ("http://github.com/a/b", "allow_http"),
         ("file:///etc", "allow_file"),

@@ -29,7 +29,7 @@ fn clones_of_unlisted_urls_are_removed() {
     let num_files = files();
     open(&removed).expect("fetched");
     assert_eq!(sources.sweep(&live, Duration::from_secs(3600)).expect("swept"), 0, "it was opened recently");
-    // A clone that is being fetched is not removed either.
+    // The sweep does not remove a clone into which a process fetches.
     let lock = fs::File::open(sources.clone_directory(removed.location()).with_extension("lock")).expect("a lock");
     lock.lock().expect("locked");
     assert_eq!(sources.sweep(&live, Duration::ZERO).expect("swept"), 0);

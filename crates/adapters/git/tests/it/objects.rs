@@ -143,7 +143,8 @@ fn tree_bomb_ends_soon_with_too_large() {
     assert_figure_and_limit(&error);
 }
 
-/// Checks that the message of a refused source contains the figure, the limit and the name of the setting.
+/// Checks that the message of a refused source contains the actual number, the limit and the name of the
+/// setting.
 fn assert_figure_and_limit(error: &SourceError) {
     let message = cause(error);
     let numbers = message.split(|sign: char| !sign.is_ascii_digit()).filter_map(|text| text.parse::<u64>().ok());
@@ -349,9 +350,9 @@ fn directories_without_files_are_not_entered() {
     }
 }
 
-/// A branch with a longer name makes the name of the tag a directory among the branches.
+/// The branch `v1/fixes` creates a directory `v1` among the branches, with the same name as the tag.
 #[test]
-fn tag_is_read_beside_a_branch_with_a_longer_name() {
+fn tag_is_read_if_a_branch_has_its_name_as_a_prefix() {
     let fixture = Fixture::repository();
     fixture.write("a", "1");
     fixture.commit_all();

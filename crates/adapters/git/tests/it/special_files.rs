@@ -1,4 +1,5 @@
-//! Checks that git's own files cannot stop or block a listing, whatever they are.
+//! Checks that git's own files cannot stop or block a listing, even if they are pipes, sockets, directories,
+//! links to devices or huge files.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +16,7 @@ use crate::support::{Fixture, make_pipe, remote_settings, url};
 /// The longest time that a listing of a small tree may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Files of git, and whether a bare repository can be read without them.
+/// Files of git, each with a flag: whether a bare repository can be read without the file.
 const FILES: &[(&str, bool)] = &[
     ("HEAD", false),
     ("commondir", false),
@@ -49,7 +50,7 @@ const KINDS: &[Special] = &[
     ("pipe", make_pipe),
     ("socket", |path| {
         let _gone = fs::remove_file(path);
-        // The name of a socket must be short, so the socket is created beside its place.
+        // The path of a socket must be short, so the socket is created under a short path and then moved.
         let short =
             std::env::temp_dir().join(format!("cairn-{}-{:?}", std::process::id(), std::thread::current().id()));
         drop(std::os::unix::net::UnixListener::bind(&short).expect("socket"));
@@ -133,7 +134,7 @@ fn special_files_of_git_do_not_stop_a_listing() {
     }
 }
 
-/// The file of an object is such a file: only this object is unreadable.
+/// If the file of an object is a special file, only this object is unreadable.
 #[test]
 fn special_object_files_are_unreadable_objects() {
     let (original, fixture) = (packed(), Fixture::repository());
@@ -150,7 +151,7 @@ fn special_object_files_are_unreadable_objects() {
     }
 }
 
-/// Only the objects of a pack are unreadable if its index is such a file.
+/// If the index of a pack is a special file, only the objects of this pack are unreadable.
 #[test]
 fn pack_index_that_is_a_special_file_hides_only_its_objects() {
     let (original, fixture) = (packed(), Fixture::repository());
@@ -166,7 +167,8 @@ fn pack_index_that_is_a_special_file_hides_only_its_objects() {
     }
 }
 
-/// The program `git` reads the files of the remote. It waits for the pipe, until its time limit ends.
+/// The program `git` reads the files of the remote. If one of these files is a pipe, `git` waits until its
+/// time limit ends.
 #[test]
 fn remote_with_a_pipe_ends_within_its_time_limit() {
     for file in ["refs/heads/main", "objects/pack/pack-0000000000000000000000000000000000000000.idx"] {

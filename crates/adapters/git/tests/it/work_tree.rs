@@ -430,9 +430,10 @@ fn settings_files_that_are_no_files_are_reported() {
     assert_eq!(unreadable, [".cairn.yaml", ".cairnignore", "a/.gitattributes", "a/.gitignore", "b/.cairnignore"]);
 }
 
-/// A directory whose `.git` leads to no repository is a working tree, so `.gitignore` applies.
+/// A directory with a `.git` is a working tree even if `.git` does not refer to a repository, so `.gitignore`
+/// applies.
 #[test]
-fn git_without_a_repository_is_reported() {
+fn dot_git_without_a_repository_is_reported() {
     let fixture = Fixture::repository();
     fixture.write("a.py", "x = 1\n");
     fixture.write(".gitignore", "*.env\n");
@@ -487,7 +488,7 @@ fn unusable_head_is_reported() {
     fs::write(&head, usable).expect("written");
     fixture.git(&["pack-refs", "--all"]);
     fs::create_dir(&branch).expect("created");
-    assert!(faults("a directory beside a packed reference").is_empty());
+    assert!(faults("a directory with the name of a packed reference").is_empty());
     fs::remove_file(fixture.repo.join(".git/packed-refs")).expect("removed");
     assert_eq!(faults("a directory"), [".git/HEAD"]);
 }

@@ -41,8 +41,8 @@ pub(crate) fn put(root: &Path, key: &str, bytes: &[u8]) -> io::Result<Put> {
     if let Some(file) = found_or_none(missing_directory_is_missing(File::open(&path)))?
         && file.metadata()?.is_file()
     {
-        // The caller has not created a reference to the object yet, and a sweep decides by age. So the object
-        // must get a new modification time.
+        // The caller has not created a reference to the object yet, and a sweep removes old objects without a
+        // reference. So the object must get a new modification time.
         file.set_modified(SystemTime::now())?;
         // The writer that linked the object may not have synced the directory yet, but a successful `put`
         // means that the object is durable.

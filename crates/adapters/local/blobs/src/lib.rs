@@ -2,7 +2,7 @@
 //!
 //! An object is written to a separate file in `.tmp`, synced, and then linked to its name. The link makes the
 //! store create-only: if several writers, in one process or in several, write the same key, exactly one
-//! succeeds. A reader never gets a part of an object. The directory is synced before the write returns. Keys
+//! succeeds. A reader never sees an incomplete object. The directory is synced before the write returns. Keys
 //! cannot leave the root, because each part of a key is checked and must not start with a dot.
 
 mod files;

@@ -18,7 +18,7 @@ use cairn_local_embedding::LocalEmbedder;
 use cairn_ranking::{PassageFields, ScopeFrequencies, passage_terms, query_terms};
 use serde_json::Value;
 
-/// A definition with a rank beyond this rank is treated as not found.
+/// Number of ranked definitions for each question. Any other definition is treated as not found.
 const DEPTH: usize = 100;
 
 struct Definition {
@@ -84,7 +84,8 @@ fn rank_by_vectors(embedder: &LocalEmbedder, definitions: &[Definition], questio
     questions.iter().map(best_of).collect()
 }
 
-/// Ranks the best definitions for each question by weighted terms. Texts without a common term are not found.
+/// Ranks the best definitions for each question by weighted terms. Definitions that share no term with the
+/// question are not found.
 fn rank_by_terms(definitions: &[Definition], questions: &[usize]) -> Vec<Vec<usize>> {
     let mut postings: BTreeMap<u32, Vec<(usize, u8)>> = BTreeMap::new();
     for (index, definition) in definitions.iter().enumerate() {

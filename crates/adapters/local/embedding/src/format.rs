@@ -32,7 +32,8 @@ const VERSION: u32 = 1;
 const HEADER_BYTES: usize = 64;
 const DIGEST_AT: usize = 32;
 const DAMPED: usize = 256;
-/// The number of weights of a row: one for each role.
+/// The number of weights of a row: one for each role of a word (in a query, in a passage, and in the head of
+/// a passage).
 const ROLES: usize = 3;
 const EMPTY_SLOT: u16 = u16::MAX;
 /// The maximum weight. The product of this weight and the largest value in `damped` is below 2^15. Each row
@@ -64,7 +65,7 @@ pub struct StaticModel<'a> {
     words: &'a [u8],
 }
 
-/// The weights of a row, one for each role.
+/// The weights of a row: one in a query, one in a passage, and one in the head of a passage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Weights {
     pub(crate) query: u16,
@@ -168,7 +169,7 @@ impl<'a> StaticModel<'a> {
         Weights { query, passage, head }
     }
 
-    /// The weight of `count` occurrences, in 1/256.
+    /// The weight of `count` occurrences of a word, in units of 1/256.
     #[inline]
     pub(crate) fn damped(&self, count: u8) -> u16 {
         u16::from_le_bytes(self.damped[usize::from(count)])

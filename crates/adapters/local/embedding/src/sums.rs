@@ -59,7 +59,7 @@ fn sum_avx2(shares: &[i32], rows: &[&[u8; DIMENSIONS]]) -> [i32; DIMENSIONS] {
     sum_portable(shares, rows)
 }
 
-/// Prefetches a row, because the table is larger than the processor's first caches.
+/// Prefetches a row, because the table does not fit into the processor's first-level caches.
 #[inline]
 pub(crate) fn prefetch(row: &[u8; DIMENSIONS]) {
     #[cfg(target_arch = "x86_64")]

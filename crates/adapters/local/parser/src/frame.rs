@@ -4,7 +4,8 @@ use std::io::{self, Read, Write};
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// A frame with a larger length is rejected. The facts of a file of the maximum size are far smaller.
+/// A frame with a larger length is rejected. Even the facts of the largest file that is parsed are far
+/// smaller.
 const MAX_FRAME_BYTES: u32 = 512 * 1024 * 1024;
 
 fn check(length: u32) -> io::Result<usize> {

@@ -4,8 +4,9 @@
 //! cargo run --release -p cairn-local-segments --example measure_segments -- NUM_CHUNKS FOLDER FILE...
 //! ```
 //!
-//! The files are cut into chunks of 25 lines. Chunks are used several times if there are too few. Dense
-//! vectors are pseudo-random and have 256 dimensions. Each segment has 4,000 chunks, like a part of a run.
+//! The files are cut into chunks of 25 lines. If the files have too few chunks, the chunks are used several
+//! times. Dense vectors are pseudo-random and have 256 dimensions. Each segment has 4,000 chunks, like a part
+//! of a run.
 //!
 //! Measured with 100,000 chunks of Go's sources (75.9 MB of text), on two cores that ten other processes
 //! used. The segments used 74.1 MB on disk. Writing with compression took 1.3 to 2.7 s. Opening 25 segments

@@ -23,7 +23,8 @@ const TEMPORARY_PREFIX: &str = ".tmp-";
 /// Temporary files older than this belong to dead processes.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
-/// The file name of a segment of a part. `piece` is the zero-based number of the file within the part.
+/// The name of a file that contains a piece of a part's records. `piece` is the zero-based number of the file
+/// within the part.
 pub(crate) fn part_name(run: RunId, part: PartId, piece: usize) -> String {
     let (generation, stage, number) = (run.generation.0, part.stage.as_str(), part.number);
     match piece {

@@ -12,8 +12,8 @@ use crate::segment::Segment;
 /// A filter, ready to be applied to any segment.
 pub(crate) struct CompiledFilter {
     filter: ChunkFilter,
-    /// The patterns without a wildcard, as paths. Queries often name single files, and a comparison is
-    /// cheaper than matching a glob.
+    /// The path patterns that contain no wildcard. Queries often name single files, and comparing two paths
+    /// is cheaper than matching a glob.
     literals: Vec<String>,
     paths: Option<GlobSet>,
     names: Option<GlobSet>,

@@ -143,7 +143,7 @@ pub(crate) struct FileEntry {
     pub(crate) num_rows: u32,
 }
 
-/// The columns that filters and the order of equal scores use: 16 bytes per row.
+/// The columns that filters test and that order rows with equal scores: 16 bytes per row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RowRecord {
     pub(crate) start_line: u32,

@@ -6,13 +6,13 @@
 //! a published tombstone ends it and none of the views in use sees the row.
 //!
 //! A call executes at most one step, which rewrites a bounded number of rows (`TIERS`). The next call
-//! continues.
+//! executes the next step.
 //!
 //! A merged file lists the files that it replaces. Readers ignore the replaced files as soon as the merged
 //! file is renamed to its name. Then the replaced files are deleted, while no reader lists the folder or
-//! opens files (`files::wait_for_listings`). So a reader finds the merged file or the replaced files. The
-//! name of a merged file contains its newest generation. A late writer of a generation that was merged finds
-//! this name and writes nothing (`SegmentStore::stage`).
+//! opens files (`files::wait_for_listings`). So a reader always finds either the merged file or all replaced
+//! files. The name of a merged file contains its newest generation. If a writer of an already merged
+//! generation is late, it finds this name and writes nothing (`SegmentStore::stage`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -28,7 +28,7 @@ use crate::repository::{OpenSegment, Repository, Snapshot};
 use crate::segment::Segment;
 use crate::writer::{self, Row, SegmentContents, Tombstone};
 
-/// Rewriting a row takes about 20 microseconds.
+/// Rewriting a row takes about 20 microseconds, so a step takes about a third of a second.
 pub(crate) const TIERS: Tiers = Tiers { step_rows: 16_384, dead_part: 8 };
 const SETTLED_FILE: &str = "settled";
 const LOCK_FILE: &str = "lock";
@@ -182,7 +182,7 @@ fn next_group(members: &[(&str, Member<'_>)]) -> BTreeSet<usize> {
     groups.into_iter().find(|group| !group.is_empty()).unwrap_or_default()
 }
 
-/// A file of a group, with its dead rows.
+/// A file of a group, and the rows of this file that are removed.
 struct Member<'a> {
     open: &'a OpenSegment,
     dead: BTreeSet<u32>,
@@ -227,8 +227,8 @@ fn merge(directory: &Path, snapshot: &Snapshot, group: &BTreeMap<&str, Member<'_
         num_removed += member.dead.len() as u64;
         rows.extend(all_rows(segment, |row| !member.dead.contains(&row))?);
         tombstones.extend(segment.tombstones());
-        // Files that a member replaces and that still exist must be listed as replaced, because the member
-        // will be deleted.
+        // A member will be deleted, and with it the member's list of replaced files. So the new file must
+        // list those of them that still exist.
         let still_there = |name: &&String| snapshot.names().contains(*name);
         replaces.extend(segment.header().replaces.iter().filter(still_there).cloned());
     }

@@ -75,8 +75,8 @@ fn cut(found: &mut Vec<(ChunkKey, usize, u32)>) -> Option<u64> {
         found.truncate(end);
         return Some(next);
     }
-    // If all rows of the page have the same first half, the page contains all rows with this half, even if it
-    // becomes long.
+    // If all rows of the page have the same first half, the page contains all rows with this half, even if
+    // the page becomes long.
     let end = found.partition_point(|(key, ..)| half(key) <= next);
     found.truncate(end);
     next.checked_add(1)

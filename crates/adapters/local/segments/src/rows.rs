@@ -1,6 +1,6 @@
 //! Sets of rows of one segment, with one bit for each row.
 
-/// A set of rows. Rows are numbered from 0. The number of rows is fixed when the set is created.
+/// A set of rows. Row numbers are zero-based. The number of rows is fixed when the set is created.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RowSet {
     words: Vec<u64>,

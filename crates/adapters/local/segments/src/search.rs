@@ -36,7 +36,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// The places of all rows, sorted.
+    /// The places of all rows in scope, sorted.
     pub(crate) fn places(&self) -> Result<Vec<ChunkPlace>, SegmentError> {
         let mut places = Vec::new();
         for (open, rows) in self.segments() {
@@ -119,8 +119,8 @@ fn scan<'a>(segment: &'a Segment, rows: &RowSet, vector: &QueryVector, best: &mu
     }
 }
 
-/// Sums up the weights of each row. Returns false if the segment contains none of the terms. In this case,
-/// `sums` is unchanged and contains the sums of a different segment.
+/// Sums up the weights of each row. Returns false if the segment contains none of the terms; `sums` then
+/// still contains the sums of an earlier segment.
 fn add_postings(segment: &Segment, terms: &[(u32, u32)], sums: &mut Vec<u32>) -> Result<bool, SegmentError> {
     let postings = segment.postings()?;
     let damaged = || segment.damaged("its postings cannot be read");

@@ -153,7 +153,7 @@ impl Inner {
         let pieces = pieces(staging, staged)?.into_iter().map(writer::encode).collect::<Result<Vec<_>, _>>()?;
         files::create_directory(directory)?;
         let _lock = maintenance::lock_for_staging(directory)?;
-        // A late writer writes nothing if its generation was already published and merged.
+        // If the generation was already published and merged, this writer is late and writes nothing.
         let merged = files::segment_names(directory)?;
         if merged.iter().filter_map(|name| files::newest_of_merged(name)).any(|newest| newest >= run.generation) {
             return Ok(());
@@ -167,8 +167,8 @@ impl Inner {
 }
 
 /// Splits a part into the contents of files with at most `step_rows` rows each. The first file contains the
-/// tombstones. Before the part is split, its rows are sorted in the order of rows in a file, so the ranges of
-/// the files overlap little.
+/// tombstones. The rows of the part are sorted before the split, in the order that rows have in a file. So
+/// the ranges of rows of the files hardly overlap.
 fn pieces(staging: &Staging, staged: StagedPoints) -> Result<Vec<SegmentContents>, SegmentError> {
     let (run, StagedPoints { points, retired }) = (staging.run, staged);
     let mut rows: Vec<Row> = points.into_iter().map(|point| Row { generation: run.generation, point }).collect();

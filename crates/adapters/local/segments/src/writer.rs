@@ -25,7 +25,7 @@ pub(crate) struct Row {
     pub(crate) point: Point,
 }
 
-/// A key whose earlier version ends at `generation`.
+/// A key, and the generation that ends the earlier version of this key.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Tombstone {
     pub(crate) key: ChunkKey,
@@ -67,7 +67,7 @@ pub(crate) fn encode(mut contents: SegmentContents) -> Result<Vec<u8>, SegmentEr
     assemble(header, &sections)
 }
 
-/// Sorts the rows in the order that they have in a file, and removes repeated rows.
+/// Sorts the rows into the order in which a file stores them, and removes repeated rows.
 pub(crate) fn order(rows: &mut Vec<Row>) {
     rows.sort_by(|left, right| {
         let (before, after) = (&left.point.chunk, &right.point.chunk);

@@ -11,7 +11,7 @@ use cairn_ports::{ChunkFilter, Generations, Hit, StagedPoints, Staging, VectorSt
 use proptest::prelude::*;
 use support::{chunk, everything, part, point, repository, run, view};
 
-/// A change that a generation makes to one of a few chunks.
+/// A change that a generation makes to a chunk. The model has only a few chunks.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Put { number: u8, version: u8 },
@@ -26,7 +26,7 @@ enum Step {
         publish: bool,
     },
     Sweep,
-    /// Ends the use of some views: one view for each bit that is not set.
+    /// Ends the use of some views: each bit of `used` that is not set ends the use of one view.
     SweepUnseen {
         used: u16,
     },

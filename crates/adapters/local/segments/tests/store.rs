@@ -283,7 +283,7 @@ async fn replaced_segments_are_removed() {
     assert_eq!(fixture.lines(&view(3, &[]), &ChunkFilter::default(), 9).await, [4, 3, 2, 1]);
     fixture.store.compact(fixture.repository).await.expect("compacted");
     let segments = || fixture.files().iter().filter(|path| path.extension().is_some()).count();
-    // Two files remain: the merged file, and the file with the tombstone, which no longer ends a row.
+    // Two files remain: the merged file, and the file with the tombstone. The tombstone no longer ends a row.
     assert_eq!(segments(), 2);
     let fresh = SegmentStore::new(fixture.folder.path());
     assert_eq!(fresh.count(&view(3, &[]), &everything(), &ChunkFilter::default()).await.expect("counted"), 4);

@@ -148,7 +148,7 @@ fn edges(repository: RepositoryId) -> Vec<EdgeRecord> {
     let mut edges = Vec::new();
     for source in 0..num_nodes {
         for nth in 0..EDGES_PER_NODE {
-            // Half of the targets are in the same file as the source, and the other half are in any file.
+            // Half of the targets are in the same file as the source, and the other half are in random files.
             let far = (source.wrapping_mul(2_654_435_761) ^ nth.wrapping_mul(40_503)) % num_nodes;
             let near = source - source % SYMBOLS_PER_FILE + (source + nth) % SYMBOLS_PER_FILE;
             let target = if nth % 2 == 0 { near } else { far };

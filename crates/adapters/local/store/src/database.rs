@@ -32,7 +32,8 @@ pub(crate) enum Durability {
     Ordered,
 }
 
-/// A file that is opened on first use. A search right after the start needs no vector cache.
+/// A file that is opened on first use. For example, a search right after the start does not need the vector
+/// cache.
 pub(crate) struct LazyDatabase {
     directory: PathBuf,
     schema: &'static Schema,

@@ -3,7 +3,8 @@
 use cairn_ports::{Cause, ErrorKind};
 use rusqlite::ErrorCode;
 
-/// A failure without its operation and key. Both are added where the method of the port returns.
+/// A failure without its operation and key. The method of the port adds the operation and the key when it
+/// returns.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) kind: ErrorKind,

@@ -55,8 +55,8 @@ pub const WRITE_OPERATIONS: [&str; 19] = [
 pub enum OpenError {
     #[error("cannot create the index directory `{path}`")]
     Directory { path: PathBuf, source: io::Error },
-    /// The file is damaged, has a newer version, or cannot be read. The source states the reason and the
-    /// remedy.
+    /// The file is damaged, has a newer version, or cannot be read. The error in `source` states the reason
+    /// and the remedy.
     #[error("cannot open the index in `{path}`")]
     Database { path: PathBuf, source: cairn_ports::CatalogueError },
 }

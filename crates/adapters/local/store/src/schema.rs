@@ -1,9 +1,9 @@
 //! Defines the tables of the index, and their migrations.
 //!
 //! `PRAGMA user_version` contains the version; version 0 is an empty file. The first migration creates the
-//! version after `too_old`, and each further migration the next version. Files with a version up to `too_old`
-//! are refused. The contents of such files can be recreated by indexing again. A released migration never
-//! changes; new migrations are appended.
+//! version after `too_old`, and each further migration creates the next version. Files with a version up to
+//! `too_old` are refused. The contents of such files can be recreated by indexing again. A released migration
+//! never changes; new migrations are appended.
 
 use rusqlite::{Connection, TransactionBehavior};
 

@@ -197,7 +197,7 @@ fn to_bytes(vector: &DenseVector) -> Vec<u8> {
     bytes
 }
 
-/// Decodes a vector. Returns `None` if its checksum does not match.
+/// Decodes a vector. Returns `None` if the checksum of the vector does not match.
 fn from_bytes(bytes: &[u8]) -> Option<DenseVector> {
     let (vector, check) = bytes.split_at_checked(bytes.len().checked_sub(CHECK_BYTES)?)?;
     (check_of(vector) == *check).then(|| DenseVector(vector.iter().map(|byte| byte.cast_signed()).collect()))

@@ -99,7 +99,8 @@ impl Scenario {
 
     async fn begin(&self, previous: Option<GenerationId>, now_ms: i64) -> Result<RunId> {
         let store = &self.store;
-        // If the reply of a lease was lost, the lease must expire before the next attempt.
+        // If the reply to the lease request was lost, the next attempt succeeds only after this lease has
+        // expired.
         let mut lease = None;
         for at_ms in [now_ms, now_ms + 100] {
             match runs(store).lease(self.repository, at_ms, 50).await {

@@ -1,7 +1,7 @@
 //! Sweeping: removes records that are visible in no view, and reverts generations that were never published.
 //!
-//! Every statement selects its records by owner and generation and changes at most one batch. If a sweep
-//! stops, the next sweep therefore continues at the same point. A node without references is removed together
+//! Every statement selects its records by owner and generation and changes at most one batch. So if a sweep
+//! is interrupted, the next sweep continues at the same point. A node without references is removed together
 //! with its last version or edge.
 
 use async_trait::async_trait;
@@ -17,8 +17,8 @@ use crate::values::{BATCH_ROWS, OPEN, generation_number, key_text};
 /// commit.
 const LOCK: &str = "MATCH (owner:Owner~ {key: $owner}) SET owner.swept = $generation RETURN owner.tenant AS tenant";
 
-/// The kinds of records that are selected by generation: the name of a record in a statement, and its
-/// pattern.
+/// The kinds of records that are selected by generation: for each kind, the name of a record in a statement,
+/// and the pattern that matches the record.
 const RECORDS: [(&str, &str); 3] = [
     ("version", "(version:NodeVersion~ {owner: $owner})"),
     ("edge", "()-[edge:EDGE~ {owner: $owner}]->()"),
@@ -107,7 +107,7 @@ struct Sweep<'a> {
     generation: GenerationId,
 }
 
-/// One batch of a statement. The statement returns `removed` and `nodes`.
+/// One batch of a statement. The statement returns the columns `removed` and `nodes`.
 struct Batch<'a> {
     sweep: Sweep<'a>,
     statement: &'a str,

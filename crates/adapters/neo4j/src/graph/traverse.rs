@@ -1,9 +1,9 @@
 //! Traverses the graph over a few edges, with one statement for each level.
 //!
 //! The text of the statement does not depend on the number of levels. So the server plans at most three
-//! statements for all traversals: one for each direction. A busy server needed seconds to plan one statement
-//! for all levels. The statements compare only texts that are keys or names of kinds. These texts are ASCII,
-//! so the server and Rust compare them in the same way.
+//! statements, one for each direction, and all traversals use them. A single statement for all levels took a
+//! busy server seconds to plan. The statements compare only texts that are keys or names of kinds. These
+//! texts are ASCII, so the server and Rust compare them in the same way.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
@@ -26,9 +26,9 @@ use crate::values::key_from;
 /// Returns the edges of visible nodes that a traversal follows, each with the record of its other end.
 ///
 /// Planning this text takes the server many times longer than executing it, and every change of the schema
-/// discards the plans. So the visibility is tested once for both records, and because of the hint, the
-/// planner has only one way to find the nodes. This way remains the best one when the graph grows, so the
-/// statement is not planned again.
+/// discards the plans. So the statement tests the visibility of both records with one expression. The hint
+/// leaves the planner only one way to find the nodes. This way remains the best when the graph grows, so the
+/// statement need not be planned again.
 const LEVEL: &str = "CYPHER replan=skip
 UNWIND $nodes AS key
 MATCH (node:Node~ {key: key})<-[:VERSION_OF~]-(start)

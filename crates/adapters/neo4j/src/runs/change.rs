@@ -14,7 +14,8 @@ use crate::values::{generation_number, key_text};
 
 const LOCK_REGISTRY: &str = "MERGE (registry:Registry~ {key: 'registry'}) SET registry.is_locked = true";
 
-/// Locks the nodes of the repository and the run, if they exist. A parameter that is null matches nothing.
+/// Locks the nodes of the repository and the run, if they exist. If a parameter is null, its condition
+/// matches no node.
 const LOCK: &str = "
 OPTIONAL MATCH (repository:Repository~ {key: $repository})
 OPTIONAL MATCH (run:Run~ {generation: $run})
@@ -159,7 +160,8 @@ fn answered(command: &Command, documents: &Documents) -> Option<CommandReply> {
             let begun = |generation| CommandReply::Begun(RunId { repository: *repository, generation });
             state.and_then(|state| state.unfinished).map(begun)
         }
-        // If this reply is returned twice, a job is sent twice, which every stage allows.
+        // If this reply is returned twice, a job is sent twice. This is allowed, because every stage can
+        // process a job twice.
         Command::EndPart { .. } => documents.run.as_ref().map(|run| CommandReply::Released(run.ledger.unsent())),
         Command::Ask { .. } | Command::Schedule { .. } => state.map(|state| CommandReply::Asked(state.requests.last)),
         Command::Dispatch { .. } => state.map(|state| {

@@ -53,7 +53,8 @@ impl BoltProxy {
         Ok(Self { url, shared })
     }
 
-    /// Cuts the connection at the next commits, once for each entry. The last entry is used first.
+    /// Cuts the connection at the next commits: there is one cut for each entry. The last entry is used
+    /// first.
     pub fn cut(&self, cuts: &[Cut]) {
         self.shared.cuts.lock().expect("cuts").extend_from_slice(cuts);
     }

@@ -34,8 +34,8 @@ async fn late_insert_after_retirement_changes_nothing() -> Result<()> {
     stage(&graph, run(r, 1), chain(r, 3)).await?;
     ensure!(names(&graph, &view(3), r).await? == ["function1", "function2"]);
     ensure!(mark(&namespace, 2).await? == 1);
-    // A late writer adds nothing even after a sweep has removed the record, if the run has ended in the
-    // ledger.
+    // If the run has ended in the ledger, a late writer adds nothing, even after a sweep has removed the
+    // record.
     end_run(&namespace, 1, "published").await?;
     graph.sweep_retired(r, &[run(r, 2).generation]).await?;
     stage(&graph, run(r, 1), chain(r, 3)).await?;

@@ -30,7 +30,7 @@ fn staged_by(number: u32, round: u32) -> StagedGraph {
     StagedGraph { nodes, edges, ..StagedGraph::default() }
 }
 
-/// Runs all writers at the same time. Each writer stages its part twice at the same time, as after a
+/// Runs all writers at the same time. Each writer runs twice at the same time with the same part, as after a
 /// redelivery.
 async fn storm(graph: &Neo4jGraph, round: u32) -> Result<()> {
     let writers = (0..2 * NUM_WRITERS).map(|task| {
@@ -62,9 +62,9 @@ async fn concurrent_writers_create_one_node_per_key() -> Result<()> {
     Ok(())
 }
 
-/// Returns the number of nodes with one key after two writers have created a node with this key. A foreign
-/// transaction creates the node first. Then the graph store stages a reference to the node, and the foreign
-/// transaction commits.
+/// Returns the number of nodes with one key after two writers have created a node with this key. First, a
+/// transaction outside the graph store creates the node. Then the graph store stages a reference to the node,
+/// and the first transaction commits.
 async fn num_nodes_of_two_writers(namespace: &Namespace) -> Result<u64> {
     let (graph, own, shared) = (Neo4jGraph::new(namespace.neo4j.clone()), repository("own"), repository("shared"));
     let target = node(shared, 0);
@@ -90,7 +90,7 @@ async fn constraint_guarantees_one_node_per_key() -> Result<()> {
             namespace.run("DROP CONSTRAINT node_key~").await?;
         }
         let found = num_nodes_of_two_writers(&namespace).await?;
-        ensure!(found == expect, "{found} nodes of one key; constraint: {has_constraint}");
+        ensure!(found == expect, "{found} nodes with one key; constraint: {has_constraint}");
         namespace.remove().await?;
     }
     Ok(())

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn delay_is_rounded_up_to_a_rung() {
+    fn delay_is_rounded_up_to_a_configured_delay() {
         let config = TopologyConfig::default();
         let check = |seconds: u64, expect: u64| assert_eq!(config.rung(Duration::from_secs(seconds)), expect * 1000);
         check(0, 10);

@@ -39,7 +39,7 @@ async fn stage(index: &TextIndex, generation: u64, staged: StagedTexts) -> Resul
 /// After many small changes, only a few layers exist, and the large first layer was rewritten only a few
 /// times.
 #[tokio::test]
-async fn many_small_changes_leave_few_layers_and_rarely_rewrite_the_large_layer() -> Result<()> {
+async fn small_changes_leave_few_layers_and_rarely_rewrite_the_first() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let blobs = Arc::new(LocalBlobs::open(directory.path())?);
     let index = TextIndex::new(blobs.clone());

@@ -94,7 +94,7 @@ fn canonical_member_is_the_medoid() {
 }
 
 #[test]
-fn files_with_similar_functions_form_a_pattern_with_a_snake_case_name() {
+fn similar_files_form_a_pattern_with_a_snake_case_name() {
     let file = |name: &str| {
         let text = format!("def load_{name}(path):\n    pass\n\n\ndef check_{name}(rows):\n    pass\n");
         (format!("app/jobs/{name}_job.py"), text.replace(name, &format!("{name}_job")))

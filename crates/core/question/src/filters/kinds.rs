@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn topics_with_kind_words_are_no_filters() {
+    fn topics_with_kind_words_are_not_filters() {
         for question in [
             "how are classes loaded",
             "function call",

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn languages_as_topics_are_no_filters() {
+    fn languages_as_topics_are_not_filters() {
         for question in [
             "go to the handler",
             "where does it go",

@@ -73,7 +73,7 @@ impl Bundle {
         let is_class = first.is_some_and(|first| first.role == Role::Head || first.symbol == self.owner);
         let symbol = first.filter(|_| is_alone || is_class).and_then(|first| first.symbol);
         // Loose lines with little text, such as a comment next to a definition, do not change the kind of the
-        // chunk. If loose lines make up a similar amount of text as the definitions, they change it.
+        // chunk. If loose lines make up more than half of the chunk, its kind is `Group`.
         let loose = self.pieces.iter().filter(|piece| piece.role == Role::Loose);
         let loose_weight: u32 = loose.map(|piece| lines.weight(piece.rows)).sum();
         let kind = match symbol {

@@ -18,7 +18,8 @@ use rustc_hash::FxHashMap;
 use super::group::Group;
 use super::lines::{Lines, Rows};
 
-/// The maximum number of enclosing definitions in a header. If there are more, the innermost are used.
+/// The maximum number of enclosing definitions in a header. If a chunk has more enclosing definitions, the
+/// innermost definitions are used.
 const MOST_ENCLOSING: usize = 6;
 const MOST_MEMBERS: usize = 60;
 const MOST_IMPORTS: usize = 24;

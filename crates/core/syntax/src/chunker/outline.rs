@@ -1,9 +1,10 @@
 //! Divides a file into consecutive pieces. Together, the pieces contain every row of the file.
 //!
 //! The structure is read from the spans of symbols and not from their `parent`, because the parent can end
-//! before the symbol begins: for example, a type ends before the methods in its `impl` block or with its Go
-//! receiver. A definition that is too large for a chunk is opened: its head becomes a piece, and its members
-//! are laid out in the same way. A large definition without members is divided into parts.
+//! before the symbol begins: for example, a type in Rust ends before the methods in its `impl` block, and a
+//! type in Go ends before its methods. A definition that is too large for a chunk is opened: its head becomes
+//! a piece, and its members are laid out in the same way. A large definition without members is divided into
+//! parts.
 
 use cairn_domain::{ChunkKind, Symbol, SymbolKind};
 
@@ -137,8 +138,8 @@ impl Layout<'_> {
         self.tail(Rows::new(at, rows.end), around);
     }
 
-    /// Whether a definition becomes a separate piece. If not, it is treated as part of the loose lines around
-    /// it.
+    /// Whether a definition becomes a separate piece. If not, the definition is treated as part of the loose
+    /// lines around it.
     fn is_own_piece(&self, index: usize, unit: Rows, around: Surroundings) -> bool {
         let kind = self.symbols[self.nodes[index].symbol as usize].kind;
         if kind.is_callable() || kind.is_container() {
@@ -179,8 +180,8 @@ impl Layout<'_> {
     }
 
     /// Whether a definition should be opened. A container is opened if one of its members becomes a separate
-    /// piece. Any other definition is opened only if it consists mostly of other definitions, as a function
-    /// that acts as a module does.
+    /// piece. Any other definition is opened only if it consists mostly of other definitions, for example a
+    /// function that acts as a module.
     fn is_worth_opening(&self, index: usize, rows: Rows) -> bool {
         let node = &self.nodes[index];
         let around = Surroundings { container: Some(node.symbol), is_test: false, depth: 0 };

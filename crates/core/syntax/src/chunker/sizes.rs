@@ -3,8 +3,8 @@
 /// The target size of a chunk, in tokens as [`super::estimate_tokens`] estimates them.
 pub const TARGET_TOKENS: u32 = 500;
 
-/// A unit up to this size is not divided, because one chunk that is slightly larger than the target is better
-/// than two halves.
+/// A definition or a range of rows up to this size is not divided, because one chunk that is slightly larger
+/// than the target is better than two halves.
 pub(super) const WHOLE_TOKENS: u32 = 650;
 
 /// A class up to this size is not divided in a file of at most [`MEDIUM_FILE_TOKENS`]. In a file of this

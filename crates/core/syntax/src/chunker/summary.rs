@@ -1,4 +1,4 @@
-//! Creates summaries of large classes. A summary is a chunk that lists the members of the class.
+//! Creates summaries of large classes. A summary is a chunk that lists the members of a class.
 
 use cairn_domain::{ChunkFacts, ChunkKind, ContentHash, Symbol};
 

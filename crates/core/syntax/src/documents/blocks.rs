@@ -40,7 +40,7 @@ pub(super) struct Style<'s> {
     /// Blocks that are smaller than this are grouped with their neighbours.
     pub(super) small_tokens: u32,
     /// Whether every block that has text outside its inner blocks is a separate chunk, regardless of its
-    /// size. If so, only a block without this text joins its first inner block.
+    /// size. If so, a block joins its first inner block only if it has no such text.
     pub(super) keeps_apart: bool,
     /// The first line of every header.
     pub(super) title: Option<&'s str>,

@@ -4,8 +4,8 @@ use super::blocks::Block;
 use super::inline::shortened;
 use crate::chunker::Lines;
 
-/// Creates a block for each stage, with the instructions of the stage inside it. The name is the stage's
-/// alias, or else its image.
+/// Creates a block for each stage, with the instructions of the stage inside it. The name of the block is the
+/// alias of the stage, or its image if the stage has no alias.
 pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut stage: Option<usize> = None;

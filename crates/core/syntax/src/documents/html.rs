@@ -4,7 +4,7 @@ use super::inline::{fold, plain, shortened};
 use super::outline::{Heading, Outline, RowKind};
 use crate::chunker::{Lines, Rows};
 
-/// A heading or title without an end tag within this many bytes is ignored.
+/// A heading or title is ignored if it has no end tag within this many bytes.
 const LONGEST: usize = 2_000;
 const LONGEST_TITLE: usize = 160;
 
@@ -94,7 +94,7 @@ fn content<'t>(bytes: &'t [u8], name: &[u8]) -> Option<(&'t [u8], usize)> {
     let start = memchr::memchr(b'>', near)? + 1;
     let is_named = |tag: &[u8]| tag.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name));
     // If another start tag with the same name comes before the end tag, this element has no end tag. The
-    // search stops there, so that the whole scan takes linear time.
+    // search stops at that tag, so that the whole scan takes linear time.
     let next = |at: &usize| {
         is_named(&near[start + at + 1..])
             || near[start + at + 1..].starts_with(b"/") && is_named(&near[start + at + 2..])

@@ -47,7 +47,7 @@ fn after_tag(rest: &str) -> Option<&str> {
     Some(&rest[end.0 + 1..])
 }
 
-/// Replaces each run of white space by a single blank.
+/// Replaces each run of white space with a single blank.
 pub(super) fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len().min(1024));
     for word in text.split_whitespace() {
@@ -75,8 +75,8 @@ pub(super) fn code_spans(row: &str) -> Vec<&str> {
     let mut index = 0;
     while index < runs.len() {
         let (start, length) = runs[index];
-        // The next run of the same length closes a run. In real rows, the closing run is one of the next few
-        // runs, so only these runs are checked.
+        // The next run of the same length closes a run. In real documents, the closing run is one of the next
+        // few runs, so only these runs are checked.
         let close = runs[index + 1..].iter().take(16).position(|&(_, other)| other == length);
         match close {
             Some(offset) => {

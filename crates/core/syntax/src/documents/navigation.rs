@@ -11,8 +11,8 @@ const EXTENSIONS: &[&str] = &["", "adoc", "asciidoc", "markdown", "md", "mdx", "
 const FOLDERS: &[&str] = &["doc", "docs", "documentation"];
 
 /// Whether a file is a navigation document: AGENTS.md and similar files, `README*` in any folder, and
-/// documents under `docs/`. This depends only on the path. Chunks of these files get the kind `navigation`
-/// and a higher weight.
+/// documents under `docs/`. The result depends only on the path. Chunks of these files get the kind
+/// `navigation` and a higher weight.
 pub fn is_navigation(path: &RepoPath) -> bool {
     let extension = path.extension();
     if !EXTENSIONS.contains(&extension.as_str()) {

@@ -6,8 +6,8 @@ use super::outline::RowKind;
 use super::sections::first_paragraph;
 use crate::chunker::Lines;
 
-/// The facts of plain text contain only a description. In plain text, something that looks like a heading or
-/// a code span is rarely a heading or a code span.
+/// The facts of plain text contain only a description. In plain text, most texts that look like headings or
+/// code spans are something else.
 pub(super) fn facts(lines: &Lines<'_>) -> DocumentFacts {
     let rows = vec![RowKind::Prose; lines.num_rows()];
     DocumentFacts { description: first_paragraph(lines, &rows), ..DocumentFacts::default() }

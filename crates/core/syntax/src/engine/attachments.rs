@@ -56,7 +56,7 @@ impl<'t> Attachments<'t> {
     pub(super) fn new(text: &'t str, lines: &'t LineIndex, raw: &[RawAttachment]) -> Self {
         let mut sorted: Vec<RawAttachment> = raw.to_vec();
         sorted.sort_unstable_by_key(|attachment| (attachment.range.start, u32::MAX - attachment.range.end));
-        // An attachment inside another attachment is part of it (`@A(@B)`).
+        // An attachment inside another attachment is part of the outer attachment (`@A(@B)`).
         let mut reached = 0;
         sorted.retain(|attachment| {
             let outside = attachment.range.start >= reached;
@@ -106,7 +106,8 @@ impl<'t> Attachments<'t> {
         }
     }
 
-    /// The position after the attachments that directly follow `from`. Signatures begin there.
+    /// The position after the attachments that directly follow `from`. The signature of a definition begins
+    /// at this position.
     pub(super) fn skip_leading(&self, from: u32) -> u32 {
         if let Some((_, skipped)) = self.last_skipped.get().filter(|(last, _)| *last == from) {
             return skipped;
@@ -122,8 +123,8 @@ impl<'t> Attachments<'t> {
         start
     }
 
-    /// The start of the comments directly before `end` and after `start`. If no comments exist there, `end`
-    /// itself.
+    /// The start of the comments directly before `end` and after `start`. If there are no such comments, the
+    /// result is `end`.
     pub(super) fn before_comments(&self, start: u32, mut end: u32) -> u32 {
         let before = self.sorted.partition_point(|attachment| attachment.range.start < end);
         for attachment in self.sorted[..before].iter().rev() {
@@ -137,8 +138,8 @@ impl<'t> Attachments<'t> {
         end
     }
 
-    /// The end of the last attachment between two positions. If no attachment exists there, the first
-    /// position.
+    /// The end of the last attachment between two positions. If no attachment exists between them, the result
+    /// is the first position.
     pub(super) fn last_end_between(&self, start: u32, end: u32) -> u32 {
         let index = self.sorted.partition_point(|attachment| attachment.range.start < end);
         index.checked_sub(1).map_or(start, |index| self.sorted[index].range.end.clamp(start, end))

@@ -142,8 +142,8 @@ impl Reader<'_, '_> {
         // The scope of a definition's name is the symbol around the definition.
         let is_definition = self.outline.name_starts.contains(&raw.name.start);
         let scope = match own {
-            // If one declaration has several names, they share its range. The last of the names owns the
-            // region at this range.
+            // If one declaration has several names, all of them have the range of the declaration. The last
+            // of the names owns the region at this range.
             Some(symbol) if is_definition && self.is_named(symbol, name) => {
                 self.outline.symbols[symbol as usize].parent
             }

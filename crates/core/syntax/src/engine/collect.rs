@@ -115,8 +115,8 @@ pub(super) struct RawExportName {
 #[derive(Default)]
 pub(super) struct Raw {
     pub(super) definitions: Vec<RawDefinition>,
-    /// The names of variables that are really a definition of a different kind, such as a class, each with
-    /// that kind.
+    /// The names of variables that are really definitions of a different kind, such as classes. Each name has
+    /// the kind of its definition.
     pub(super) becomes: Vec<(ByteRange, SymbolKind)>,
     /// The ranges of wrappers. The flag is true if the wrapper exports its definition.
     pub(super) wrappers: Vec<(ByteRange, bool)>,
@@ -142,7 +142,7 @@ pub(super) struct Raw {
     pub(super) item_macros: Vec<ByteRange>,
 }
 
-/// Runs the query and adds its captures to `raw`. Returns false if the limits stopped it.
+/// Runs the query and adds its captures to `raw`. Returns false if a limit stopped the query.
 pub(super) fn collect(
     query: &CompiledQuery,
     cursor: &mut QueryCursor,

@@ -24,7 +24,7 @@ pub(super) fn imports(
     outline: &Outline<'_>,
 ) -> Vec<Import> {
     raw.imports.sort_unstable_by_key(|(range, pattern)| (range.start, u32::MAX - range.end, *pattern));
-    // An import statement inside another import statement is part of it.
+    // An import statement inside another import statement is part of the outer statement.
     let mut reached = 0;
     raw.imports.retain(|(range, _)| {
         let outside = range.start >= reached;

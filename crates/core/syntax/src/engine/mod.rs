@@ -55,8 +55,8 @@ use crate::{chunker, documents};
 /// The version of the engine. The version is part of the facts keys, so the keys change with the version.
 pub(crate) const ENGINE_VERSION: u64 = 9;
 
-/// The maximum number of open states of the query. Our queries need a few dozen. Only a file that was crafted
-/// to exhaust the query needs more than the maximum.
+/// The maximum number of open states of the query. The queries of Cairn need a few dozen states. Only a file
+/// that was crafted to exhaust the query needs more than the maximum.
 const MAX_OPEN_MATCHES: u32 = 8_192;
 
 /// The parser, the cursor and the lists of captures, which are reused for each file.
@@ -78,11 +78,12 @@ impl ParserState {
     }
 }
 
-/// Returns the facts of one file. If parsing fails, they contain text windows and a status with the reason.
+/// Returns the facts of one file. If parsing fails, the facts contain text windows and a status with the
+/// reason.
 ///
-/// `language` is a name of the language table. Any other name is treated as plain text. `text` is the
-/// redacted content. A range that contains only blank lines does not become a chunk, because it contains
-/// nothing to embed or search.
+/// `language` is a name of the language table. If the table does not contain the name, the text is treated as
+/// plain text. `text` is the redacted content. A range that contains only blank lines does not become a
+/// chunk, because it contains nothing to embed or search.
 pub fn parse_file(language: &str, facts_key: FactsKey, text: &str, limits: &ParseLimits<'_>) -> FileFacts {
     let mut facts = facts_of(language, facts_key, text, limits);
     let nothing = ContentHash::of("");

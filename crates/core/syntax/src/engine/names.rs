@@ -162,8 +162,8 @@ pub(super) fn receiver(row: &LanguageRow, text: &str, own_name: Option<&str>) ->
     }
 }
 
-/// If the first part is the language's word for the current object or its parent class, replaces this part by
-/// `self` or `super`.
+/// If the first part is the language's word for the current object or its parent class, replaces this part
+/// with `self` or `super`.
 pub(super) fn own_words(row: &LanguageRow, joined: String, own_name: Option<&str>) -> String {
     let (first, rest) = match joined.find('.') {
         Some(dot) => joined.split_at(dot),

@@ -1,5 +1,5 @@
-//! Finds the package or namespace that a file declares. If a file declares several, each becomes a module
-//! around its contents.
+//! Finds the package or namespace that a file declares. If a file declares several packages, each package
+//! becomes a module around its contents.
 
 use cairn_domain::SymbolKind;
 use cairn_languages::LanguageRow;

@@ -1,4 +1,4 @@
-//! Before the parse, replaces those macros with blanks that the C preprocessor would remove.
+//! Blanks out the macros that the C preprocessor would remove, before the text is parsed.
 //!
 //! The grammar parses the text without preprocessing. So macros in a few forms cause parse errors around most
 //! declarations of a header. The forms are `extern "C" {` for C++ only, a line that is only `__BEGIN_DECLS`,

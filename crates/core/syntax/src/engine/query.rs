@@ -173,9 +173,10 @@ pub(super) struct Properties {
     pub(super) declaration: bool,
     /// The pattern may match a declaration of a variable, or only an assignment to a declared variable.
     pub(super) assigned: bool,
-    /// The definition is left out inside functions, like a variable.
+    /// Like a variable, the definition is left out if it is inside a function.
     pub(super) not_local: bool,
-    /// On a scope: the kind of the function around it, because that function returns the scope.
+    /// On a scope: the kind that the function around the scope receives, because that function returns the
+    /// scope.
     pub(super) becomes: Option<SymbolKind>,
     /// On a package without a block: the package is inside the package before it.
     pub(super) nested: bool,

@@ -1,9 +1,10 @@
-//! Parses again, one by one, the items of a file that contain errors.
+//! If a file has syntax errors, parses each item with an error again, separately.
 //!
 //! One error can hide all symbols after it, because the grammar's recovery may skip the rest of the file. The
 //! text is therefore divided into items at lines that begin a declaration. Each item with an error is parsed
-//! separately. If the item still has an error, its inner items are divided in the same way, and the item is
-//! parsed without the inner items that fail. A result is used only if it has fewer errors than before.
+//! separately. If the item still has an error, its text is divided into inner items in the same way, and the
+//! item is parsed without the inner items that fail. The new result for an item is used only if it has fewer
+//! errors than the first parse.
 //!
 //! A part of the text is parsed with the parser's included ranges. So all positions refer to the file, and
 //! the captures of several trees can be merged.
@@ -167,8 +168,8 @@ impl<'a, 'b> Recovery<'a, 'b> {
             let solved = self.solve(&range, depth + 1)?;
             inner.push((range, solved));
         }
-        // If every inner item can be parsed separately without errors, all inner items are kept, because the
-        // errors come only from their place in the item.
+        // If every inner item can be parsed separately without errors, all inner items are kept, because only
+        // their position in the item causes the errors.
         if inner.iter().any(|(_, solved)| solved.errors > 0) {
             inner.retain(|(_, solved)| solved.errors > 0);
         }
@@ -199,7 +200,7 @@ impl<'a, 'b> Recovery<'a, 'b> {
         collect(self.query, self.cursor, tree.root_node(), self.text, self.limits, self.budget, raw)
     }
 
-    /// Replaces the captures in the range by the captures of the trees. Returns whether the new captures
+    /// Replaces the captures in the range with the captures of the trees. Returns whether the new captures
     /// contain definitions.
     ///
     /// The captures are not replaced if the time limit is reached, or if the trees contain fewer definitions.

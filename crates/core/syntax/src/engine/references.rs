@@ -47,7 +47,7 @@ struct Builder<'t, 'o> {
     query: &'o CompiledQuery,
     text: &'t str,
     outline: &'o Outline<'t>,
-    /// Names that the file imports or defines as something that can be called or used as a type.
+    /// Names that the file imports, and names of its definitions that can be called or used as a type.
     known: FxHashSet<&'o str>,
     methods: FxHashSet<&'o str>,
     imported: FxHashSet<&'o str>,

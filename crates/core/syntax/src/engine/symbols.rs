@@ -49,7 +49,7 @@ pub(super) struct Builder<'t, 'q> {
     pub(super) declared: FxHashMap<(Option<u32>, &'t str, &'t str), Option<u32>>,
     /// Evidence that a variable is another kind of definition: the name, the position and the kind.
     pub(super) becomes: FxHashMap<&'t str, Vec<(u32, SymbolKind)>>,
-    /// For each region, the last function in the region, if clauses define the function. The key `u32::MAX`
+    /// For each region, its last function, if that function is defined by several clauses. The key `u32::MAX`
     /// means the file.
     pub(super) clauses: FxHashMap<u32, Clause>,
 }

@@ -16,8 +16,8 @@ pub(super) struct Declaration<'s> {
     pub(super) exported: bool,
 }
 
-/// The visibility by the modifiers of a declaration. The longest modifier takes precedence: `pub(crate)` over
-/// `pub`.
+/// The visibility that the modifiers of a declaration state. The longest modifier takes precedence:
+/// `pub(crate)` over `pub`.
 pub(super) fn of_words(row: &LanguageRow, text: &str) -> Option<Visibility> {
     let (VisibilityRule::Keyword { words, .. } | VisibilityRule::Export { words }) = row.visibility else {
         return None;

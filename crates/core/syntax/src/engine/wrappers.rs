@@ -1,5 +1,5 @@
-//! Finds wrappers. A wrapper is a node around a definition that belongs to it, such as `export …`, `template
-//! <…>`, or the `const` of a declaration.
+//! Finds wrappers. A wrapper is a node that surrounds a definition and belongs to the definition, such as
+//! `export …`, `template <…>`, or the `const` of a declaration.
 
 use super::attachments::Attachments;
 use super::collect::{ByteRange, Raw, RawDefinition};

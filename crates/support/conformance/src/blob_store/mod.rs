@@ -28,7 +28,7 @@ pub fn checks() -> Vec<Check<dyn BlobStore>> {
     ]
 }
 
-/// A key prefix that only this check uses.
+/// A key prefix that no other check uses.
 fn space(check: &str) -> String {
     Case::new(check).tenant.as_str().to_owned()
 }

@@ -1,8 +1,8 @@
 //! The conformance suite of the port `Broker`.
 //!
-//! The suite needs more than the operations of the port: it must be able to end a consumer, and it must know
-//! the limits of the queues. The test of an adapter implements `BrokerUnderTest` with empty queues that have
-//! the limits `PREFETCH` and `CAPACITY`.
+//! The operations of the port are not sufficient for the suite: the suite must also be able to end a
+//! consumer, and must know the limits of the queues. The test of an adapter implements `BrokerUnderTest` with
+//! empty queues that have the limits `PREFETCH` and `CAPACITY`.
 
 mod faults;
 
@@ -26,11 +26,11 @@ pub const PREFETCH: usize = 2;
 /// The maximum number of waiting jobs of a stage.
 pub const CAPACITY: usize = 4;
 
-/// The delay of retries. If a broker has fixed delays, one of these delays must have this length, and the
-/// first delay must be shorter than `QUIET`.
+/// The delay of retries. If a broker has fixed delays, one of its delays must have this length, and its first
+/// delay must be shorter than `QUIET`.
 pub const DELAY: Duration = Duration::from_millis(1200);
-/// The time for which the suite waits in order to check that no job arrives. The time must be long enough for
-/// a broker to deliver a job, because otherwise the check proves nothing.
+/// The time for which the suite waits when it checks that no job arrives. The time must be long enough for a
+/// broker to deliver a job; otherwise the check would always pass.
 pub const QUIET: Duration = Duration::from_millis(400);
 const PATIENCE: Duration = Duration::from_secs(20);
 const STAGE: StageName = StageName::Parse;
@@ -263,7 +263,7 @@ async fn dead_letter_keeps_its_delivery_unsettled(subject: &dyn BrokerUnderTest)
 async fn dead_letters_are_taken_once(subject: &dyn BrokerUnderTest) -> Result<()> {
     let (broker, letters) = (subject.broker(), subject.dead_letters());
     let jobs = jobs(4);
-    // A job may be abandoned twice. In this case, the dead letters of the job have the same id.
+    // If a job is abandoned twice, its dead letters have the same id.
     for job in [&jobs[0], &jobs[1], &jobs[2], &jobs[0], &jobs[3]] {
         broker.publish(Lane::Bulk, vec![job.clone()]).await?;
         let delivery = next(broker).await?;

@@ -202,7 +202,10 @@ pub(super) async fn scroll<T>(page: impl AsyncFn(u64) -> Result<Page<T>>) -> Res
         match page.next {
             None => return Ok(items),
             Some(next) => {
-                anyhow::ensure!(next > from, "the page at {from} is followed by a page at {next}");
+                anyhow::ensure!(
+                    next > from,
+                    "the page at {from} is followed by a page at {next}, which does not come later"
+                );
                 from = next;
             }
         }

@@ -98,7 +98,7 @@ pub(super) async fn traversals_are_ordered_by_depth_and_confidence(store: &dyn G
     check(&["a"], 1, &to_depth_3[..2]).await?;
     check(&["a"], 2, &to_depth_3[..4]).await?;
     check(&["a"], 3, &to_depth_3).await?;
-    // A larger requested depth is treated as 3.
+    // A requested depth of more than 3 is treated as 3.
     check(&["a"], 9, &to_depth_3).await?;
     check(&["a"], 0, &[]).await?;
     check(&["a", "z", "a", "missing"], 2, &["1 x 90", "1 b 50", "1 d 30", "2 c 40", "2 e 30", "2 y 9"]).await?;

@@ -109,7 +109,10 @@ impl<'a> Index<'a> {
             match page.next {
                 None => return Ok(symbols),
                 Some(next) => {
-                    ensure!(next > from, "the page at {from} is followed by a page at {next}");
+                    ensure!(
+                        next > from,
+                        "the page at {from} is followed by a page at {next}, which does not come later"
+                    );
                     from = next;
                 }
             }

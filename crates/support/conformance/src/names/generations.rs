@@ -58,7 +58,7 @@ pub(super) async fn staging_again_changes_nothing(store: &dyn Names) -> Result<(
     for _ in 0..2 {
         index.stage(2, index.change_a()).await?;
     }
-    // A late writer of an earlier generation does not change anything either.
+    // A late writer of an earlier generation changes nothing.
     index.stage_basics().await?;
     expect_eq!(index.visible(&view(2, &[])).await?, BASICS);
     expect_eq!(index.visible(&view(3, &[])).await?, CHANGED);

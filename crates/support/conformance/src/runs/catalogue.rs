@@ -183,7 +183,10 @@ pub(super) async fn unpublished_generations_are_hidden(store: &dyn RunStore) -> 
     ensure!(fast.generation > slow.generation, "generations are not allotted in order");
     let view = store.view().await?;
     ensure!(view.next_gen > fast.generation.0, "the view does not include the newest published generation");
-    ensure!(view.hidden.contains(&slow.generation), "an unpublished generation below the newest is not hidden");
+    ensure!(
+        view.hidden.contains(&slow.generation),
+        "an unpublished generation is not hidden, although a newer generation is published"
+    );
     ensure!(!view.hidden.contains(&fast.generation), "a published generation is hidden");
     store.publish(runs.publication(slow, 2)).await?;
     ensure!(!store.view().await?.hidden.contains(&slow.generation), "a generation is hidden although it is published");

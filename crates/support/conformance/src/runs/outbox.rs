@@ -47,8 +47,8 @@ pub(super) async fn outbox_keeps_unsent_jobs(store: &dyn RunStore) -> Result<()>
     expect_eq!(unsent(&runs, run).await?, [part(StageName::Parse, 1), part(StageName::Parse, 2)]);
     store.sent(run, &parse(3)).await?;
     expect_eq!(unsent(&runs, run).await?, []);
-    // If a run has just made progress, a worker is publishing the jobs of its parts, so `unsent` does not
-    // return them.
+    // If a run has just made progress, a worker may still be publishing the jobs of its parts, so `unsent`
+    // does not return these parts.
     store.end_part(run, part(StageName::Parse, 1), PartEnd::Done, String::new(), 500).await?;
     let quiet = async |since_ms| {
         anyhow::Ok(store.unsent(since_ms, usize::MAX).await?.iter().any(|(record, _)| record.id == run))

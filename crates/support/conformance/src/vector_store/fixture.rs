@@ -139,8 +139,8 @@ impl<'a> Points<'a> {
 pub(super) fn place(chunk: ChunkRecord, score: i8) -> Point {
     let mut dense = vec![0; DIMENSIONS];
     dense[0] = score;
-    // This value ensures that no vector is zero. It does not change the score, because the probe is zero in
-    // this dimension.
+    // This component ensures that no vector is zero, and does not change the score, because the probe is zero
+    // in this dimension.
     dense[DIMENSIONS - 1] = 100;
     Point { chunk, dense: DenseVector(dense), sparse: SparseVector(vec![(COMMON_TERM, 1)]) }
 }
@@ -167,7 +167,7 @@ pub(super) async fn scroll(
         match page.next {
             None => return Ok(chunks),
             Some(next) => {
-                ensure!(next > from, "the page at {from} is followed by a page at {next}");
+                ensure!(next > from, "the page at {from} is followed by a page at {next}, which does not come later");
                 from = next;
             }
         }

@@ -170,7 +170,8 @@ pub(super) async fn first_hits_have_records(store: &dyn VectorStore) -> Result<(
     Ok(())
 }
 
-/// Checks filters whose path patterns an index cannot use, and that match only a few chunks with low scores.
+/// Checks path patterns that no index supports. Each filter matches only a few chunks, and these chunks have
+/// low scores.
 pub(super) async fn hits_are_found_however_few_paths_match(store: &dyn VectorStore) -> Result<()> {
     let points = Points::new(store, "few");
     let path =

@@ -26,7 +26,7 @@ use crate::loopback;
 
 const BIND_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
-/// When the proxy is dropped, it ends with all its connections.
+/// When the proxy is dropped, the proxy and all its connections end.
 pub struct FaultProxy {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -139,7 +139,7 @@ async fn accept(mut listener: TcpListener, address: SocketAddr, shared: Arc<Shar
 /// another process uses the port.
 async fn listen_again(address: SocketAddr, rules: &mut watch::Receiver<Rules>) -> TcpListener {
     loop {
-        // An error means that the proxy was dropped. In this case, this task also ends.
+        // An error means that the proxy was dropped, which also ends this task.
         let _ = rules.wait_for(|rules| !rules.refuse).await;
         match TcpListener::bind(address).await {
             Ok(listener) => return listener,

@@ -16,7 +16,7 @@ const PIECE_BYTES: usize = 16 * 1024;
 /// takes effect.
 const PIECES_PER_SECOND: u64 = 20;
 
-/// Selects, from the rules, the direction that a pump follows.
+/// Selects the rules of the direction in which a pump transfers bytes.
 pub(crate) type Side = fn(&Rules) -> Direction;
 
 /// The way in which a direction ended.
@@ -74,7 +74,7 @@ impl Pump<'_> {
         }
     }
 
-    /// Returns the direction in the current rules, and marks these rules as seen.
+    /// Returns the current rules of this direction, and marks them as seen.
     fn direction(&mut self) -> Direction {
         (self.side)(&self.rules.borrow_and_update())
     }

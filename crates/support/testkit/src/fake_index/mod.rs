@@ -31,7 +31,7 @@ use cairn_wire::{ArtifactKind, Manifest, PackWriter, RunResult, encode};
 
 use crate::{MemoryBlobs, manifest_entry};
 
-/// The generations of runs after the published ones begin here.
+/// The number of the first generation for runs that are newer than the published runs.
 const NEWER_GENERATION: u64 = 1_000;
 /// The time at which the repositories of a fake index were indexed.
 pub const INDEXED_AT_MS: i64 = 1_700_000_000_000;
@@ -109,14 +109,15 @@ impl FakeContent {
         }
     }
 
-    /// Adds a run after the published one. It began 1 s after the publication, and ended after 2 s unless it
-    /// is running.
+    /// Adds a run after the published one. The new run began 1 s after the publication and, unless it is
+    /// still running, ended 2 s after the publication.
     #[must_use]
     pub fn newer_run(self, commit: &str, state: RunState) -> Self {
         Self { newer_run: Some((commit.to_owned(), state)), ..self }
     }
 
-    /// A sync of the repository ended successfully at this number of milliseconds after the publication.
+    /// Records that a sync of the repository ended successfully `after_ms` milliseconds after the
+    /// publication.
     #[must_use]
     pub fn synced_after(self, after_ms: i64) -> Self {
         Self { synced_at_ms: Some(INDEXED_AT_MS + after_ms), ..self }
@@ -177,8 +178,8 @@ impl FakeContent {
         self
     }
 
-    /// Divides a file into chunks with these first and last lines, instead of one chunk for each symbol. A
-    /// chunk has the symbol that contains all its lines.
+    /// Divides a file into chunks with these first and last lines, instead of one chunk for each symbol. The
+    /// symbol of a chunk is the symbol that contains all lines of the chunk.
     #[must_use]
     pub fn divided(mut self, path: &str, chunks: &[(u32, u32)]) -> Self {
         let chunks = chunks.iter().map(|(first, last)| LineSpan::new(*first, *last)).collect();

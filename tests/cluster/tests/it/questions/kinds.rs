@@ -173,7 +173,7 @@ const FOUND: &[&str] = &[
     "search '{words}' --explain",
     "search {symbol} --explain -n 20",
     "search {path} --explain -n 2",
-    // Searches for names, and with a type that the caller chooses.
+    // Searches for names, and searches with a type that the caller chooses.
     "search {symbol} --type symbol",
     "search {file} --type filename",
     "search {path} --type file",

@@ -24,7 +24,7 @@ const OWN: [&str; 14] = [
     "cache_hits",
 ];
 
-/// The names of list fields. An answer has some of these fields, unless it is about a single thing.
+/// The names of list fields. An answer has at least one of these fields, unless it describes a single object.
 const LISTS: [&str; 11] = [
     "results",
     "files",
@@ -97,7 +97,7 @@ impl Reply {
         self.exit_code != Some(0) && (is_structured || is_usage)
     }
 
-    /// The number of results; 1 if the answer is about a single thing.
+    /// The number of results; 1 if the answer describes a single object.
     pub(super) fn num_found(&self) -> usize {
         if self.is_error() {
             return 0;

@@ -13,7 +13,7 @@ use crate::isolation;
 
 /// The number of calls of each kind.
 const DRAWS: usize = 2;
-/// A longer word is a cursor.
+/// A word with more characters than this is treated as a cursor.
 const LONGEST_WORD: usize = 60;
 
 /// The figures of the compared calls.
@@ -101,8 +101,8 @@ impl Drop for LocalAgent {
     }
 }
 
-/// The result of a call in a form that can be compared. JSON is treated as for the command line. In texts,
-/// the times, run ids and cursors are masked.
+/// The result of a call in a form that can be compared. JSON is changed in the same way as the JSON of the
+/// command line. In texts, the times, run ids and cursors are masked.
 fn result(mut reported: Value) -> Value {
     let mut result = reported["result"].take();
     for content in result["content"].as_array_mut().into_iter().flatten() {

@@ -145,8 +145,8 @@ fn insert_pairs(connection: &Connection, mut pairs: Vec<(i64, i64)>) -> Result<(
 }
 
 /// Ends the visible versions of the retired keys. A key does not contain its source. So the lists of the
-/// nodes that this part contains are searched first. All lists of the owner are read only if a key is not in
-/// these lists.
+/// nodes that this part contains are searched first. If these lists do not contain all keys, all lists of the
+/// owner are read.
 pub(crate) fn retire(staging: &mut Staging<'_>, staged: &StagedGraph) -> Result<(), Fault> {
     let mut wanted: FxHashSet<EdgeKey> = staged.retired_edges.iter().copied().collect();
     if wanted.is_empty() {

@@ -5,9 +5,9 @@
 //! list, with a few bytes for each edge (`edges`). A list does not change while it is visible: retiring an
 //! edge writes a separate row, and only a sweep removes the edge.
 //!
-//! Invariants: staging only inserts. Retiring changes only versions that began in an earlier generation and
-//! that are open or were ended by an aborted generation. Every reader checks each owner and interval with
-//! `Visibility`.
+//! Invariants: staging only inserts. Retiring changes a version only if the version began in an earlier
+//! generation, and is either open or was ended by an aborted generation. Every reader checks each owner and
+//! interval with `Visibility`.
 
 mod edges;
 mod identity;

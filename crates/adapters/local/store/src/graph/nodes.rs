@@ -54,8 +54,8 @@ impl<'a> BlockWriter<'a> {
         }
         let mut body = Vec::new();
         for version in &mut self.pending {
-            // The row identifies the key and the repository by the numbers `node` and `owner`. In the block,
-            // both could not be compressed, so they are replaced with zeros.
+            // The key and the repository cannot be compressed, so the block contains zeros instead. The row
+            // identifies them by the numbers `node` and `owner`.
             version.record.key = NodeKey(Key128([0; 16]));
             version.record.repository = RepositoryId(Key128([0; 16]));
             version.record.encode(&mut body);

@@ -20,8 +20,8 @@ pub(crate) fn stage(connection: &Connection, staging: cairn_ports::Staging, stag
         Some(state) if is_state([RunState::Failed, RunState::Cancelled], state) => {
             return Err(Fault::conflict("the run was cancelled or has failed"));
         }
-        // This is a late writer. The generation already contains all its records, and a sweep may have
-        // removed some of them.
+        // This writer is late: the generation already contains all its records, and a sweep may have removed
+        // some of them.
         Some(state) if is_state([RunState::Published, RunState::Partial], state) => return Ok(()),
         _ => {}
     }
@@ -42,7 +42,7 @@ fn check_owner(repository: RepositoryId, staged: &StagedGraph) -> Result<(), Fau
     let is_foreign = staged.nodes.iter().any(|node| node.repository != repository)
         || staged.edges.iter().any(|edge| edge.owner != repository)
         || staged.patterns.iter().any(|pattern| pattern.repository != repository);
-    if is_foreign { Err(Fault::invalid("a record belongs to another repository than the run")) } else { Ok(()) }
+    if is_foreign { Err(Fault::invalid("a record belongs to a different repository than the run")) } else { Ok(()) }
 }
 
 fn state_of(connection: &Connection, run: RunId) -> Result<Option<u8>, Fault> {

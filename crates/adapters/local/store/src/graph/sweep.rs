@@ -12,8 +12,8 @@ use crate::graph::edges::remove_from_list;
 use crate::graph::identity::find_owner;
 use crate::graph::nodes::{BlockWriter, NewVersion, read_block, release, remove_versions};
 
-/// Blocks are repacked only if at least one in this many blocks is sparse. Otherwise, every sweep would read
-/// all versions.
+/// Blocks are repacked only if the share of sparse blocks is at least one divided by this number. Without
+/// this rule, every sweep would read all versions.
 const SPARSE_PART: usize = 8;
 /// Maximum number of versions that a call moves.
 const VERSIONS_AT_ONCE: i64 = 8_192;
@@ -182,9 +182,9 @@ fn forget_nodes(connection: &Connection, nodes: &FxHashSet<i64>) -> Result<(), F
 }
 
 /// Removes the paths to which no node refers. `nodes` are the nodes whose versions were removed. If the file
-/// of a path was only changed, it usually still has some of these nodes. So the other versions of the nodes
-/// are searched first. All versions of the owner are read only if a path is not found in this way, for
-/// example if its file was deleted.
+/// of a path was changed but not deleted, it usually still has some of these nodes. So the other versions of
+/// these nodes are searched first. If no such version has the path, for example because the file was deleted,
+/// all versions of the owner are read.
 fn forget_paths(
     connection: &Connection,
     owner: i64,
@@ -211,8 +211,8 @@ fn forget_paths(
     Ok(())
 }
 
-/// Moves live versions to new blocks if most versions in their blocks are dead. A call moves a bounded number
-/// of versions. Returns whether the call moved any version.
+/// Moves the remaining versions of a block to a new block if most versions of the block were removed. A call
+/// moves a bounded number of versions. Returns whether the call moved any version.
 pub(crate) fn repack(connection: &Connection, repository: RepositoryId) -> Result<bool, Fault> {
     let Some(owner) = find_owner(connection, repository)? else { return Ok(false) };
     // The sparse blocks are counted first, because finding the versions of a block would require reading all
