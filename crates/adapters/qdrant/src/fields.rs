@@ -1,4 +1,4 @@
-//! The fields of the payload of a point, and their indexes.
+//! The payload fields of a point, and their indexes.
 
 use cairn_domain::GenerationId;
 use qdrant_client::qdrant::payload_index_params::IndexParams;
@@ -6,7 +6,7 @@ use qdrant_client::qdrant::{
     BoolIndexParams, FieldType, IntegerIndexParams, KeywordIndexParams, PayloadIndexParams, UuidIndexParams,
 };
 
-/// Value of `gen_to` for a version that is not ended.
+/// Value of `gen_to` for a version that no generation has replaced or removed.
 pub(crate) const OPEN: i64 = GenerationId::OPEN.0 as i64;
 
 pub(crate) const DENSE: &str = "dense";
@@ -18,7 +18,7 @@ pub(crate) const KEY: &str = "key";
 /// The first bits of the key. Scrolling orders points by this field.
 pub(crate) const KEY_ORDER: &str = "key_order";
 pub(crate) const GEN_FROM: &str = "gen_from";
-/// The generation that ends the version, or `OPEN`.
+/// The generation from which the version is no longer valid, or `OPEN`.
 pub(crate) const GEN_TO: &str = "gen_to";
 pub(crate) const PATH: &str = "path";
 pub(crate) const BASE_NAME: &str = "base_name";
@@ -101,8 +101,8 @@ impl Index {
         }
     }
 
-    /// True if the HNSW index contains links among points with the same value. For each such index, these
-    /// additional links cost as much as the links among all points.
+    /// True if the HNSW index contains links among points with the same value. Each index with such links
+    /// costs as much as the links among all points.
     fn has_links(self) -> bool {
         matches!(self, Self::Tenant | Self::Linked)
     }

@@ -1,10 +1,10 @@
 //! Finds the best hits, in the total order of the port.
 //!
-//! Qdrant returns the highest scores. If several points share the last score of the list, Qdrant returns an
+//! Qdrant returns the highest scores. If several points have the lowest score of the list, Qdrant returns an
 //! arbitrary selection of these points. The code therefore works in three steps:
 //!
-//! 1. The code requests at least one hit more than the caller needs. In a full list, the hits with the last
-//!    score may be incomplete. Only hits above that score are certain.
+//! 1. The code requests at least one hit more than the caller needs. If the list is full, some hits with the
+//!    lowest listed score may be missing from it. Only hits above that score are certain.
 //! 2. If too few hits are certain because path patterns removed hits, the code looks up the matching paths
 //!    and adds them to the filter.
 //! 3. If too few hits are still certain because of equal scores, the code requests a longer list, down to the
@@ -29,7 +29,7 @@ use crate::read::count_by_path;
 /// A float represents every integer below this value exactly.
 const EXACT_BELOW: f32 = (1 << 24) as f32;
 const GROWTH: u64 = 4;
-/// An exact list is longer than its limit by this part.
+/// An exact list requests `limit / SPARE` more hits than its limit.
 const SPARE: usize = 4;
 /// Maximum number of paths in the filter of one request.
 const NAMED_PATHS: usize = 10_000;
@@ -72,8 +72,8 @@ impl Response {
         Ok(Self(points.into_iter().map(scored).filter_map(Result::transpose).collect::<Result<_, Fault>>()?))
     }
 
-    /// The points, with the records of those that may be among the first hits: the last of these hits may be
-    /// any of the points with its score.
+    /// Returns all points of the list. A point needs its record if it may be one of the first `num_records`
+    /// hits: if its score is at least the score of the last of these hits.
     fn wanted(&self, num_records: usize) -> impl Iterator<Item = WantedPoint> {
         let lowest = num_records.checked_sub(1).map(|last| self.0.get(last).map_or(i64::MIN, |(_, score)| *score));
         self.0.iter().map(move |(id, score)| WantedPoint {
@@ -82,7 +82,8 @@ impl Response {
         })
     }
 
-    /// Adds the points. A point that is `None` was deleted after the search.
+    /// Adds the fields of the points to the response, and removes hits that do not match the path patterns. A
+    /// point that is `None` was deleted after the search.
     fn into_list(self, points: impl Iterator<Item = Option<Arc<ListedPoint>>>, parts: &FilterParts) -> List {
         let (num_listed, last) = (self.0.len() as u64, self.0.last().map_or(i64::MIN, |(_, score)| *score));
         let found = self.0.into_iter().zip(points);
@@ -102,7 +103,7 @@ struct List {
     candidates: Vec<Candidate>,
 }
 
-/// The collection, the cached points, and the number of first hits whose records are returned.
+/// The collection, the cached points, and the number of best hits that are returned with their records.
 #[derive(Clone, Copy)]
 pub(crate) struct Store<'a> {
     pub(crate) collection: &'a Collection,
@@ -111,8 +112,8 @@ pub(crate) struct Store<'a> {
 }
 
 impl Store<'_> {
-    /// Reads the lists of all requests with one batch, and the unknown fields of their points with another
-    /// one.
+    /// Reads the lists of all requests with one batch. A second batch reads the fields of the listed points
+    /// that are not in the cache.
     async fn lists(&self, parts: &FilterParts, wanted: &[(&VectorQuery, Wanted)]) -> Result<Vec<List>, Fault> {
         let requests = wanted.iter().map(|(query, wanted)| wanted.request(query, parts)).collect();
         let responses = self.collection.query(requests).await?;
@@ -130,7 +131,7 @@ impl Store<'_> {
         self.lists(parts, &[(query, wanted)]).await?.pop().ok_or_else(|| Fault::invalid("no list was returned"))
     }
 
-    /// The best hits, in order, from the first list and from longer lists if the first one is too short.
+    /// The best hits, in order, from the first list and from longer lists if the first list is too short.
     async fn complete(
         &self,
         parts: &FilterParts,
@@ -165,7 +166,7 @@ impl Store<'_> {
         }
     }
 
-    /// The records of the first hits, sorted, each once.
+    /// The records of the first hits of both lists, sorted and without duplicates.
     async fn records(&self, lists: [&[Candidate]; 2]) -> Result<Vec<ChunkRecord>, Fault> {
         let first = lists.iter().flat_map(|list| list.iter().take(self.num_records));
         let mut points: Vec<Arc<ListedPoint>> = Vec::new();
@@ -176,7 +177,8 @@ impl Store<'_> {
                 None => missing.push(WantedPoint { id: candidate.id.clone(), needs_record: true }),
             }
         }
-        // Path patterns removed hits, so later hits are among the first ones.
+        // Path patterns removed some hits, so the first hits may include later entries of the list, whose
+        // records were not read yet.
         points.extend(self.points.of(self.collection, &missing).await?.into_iter().flatten());
         let mut records: Vec<ChunkRecord> = points.iter().filter_map(|point| point.record.clone()).collect();
         records.sort_by_key(|record| (record.repository, record.key));
@@ -222,8 +224,9 @@ struct Wanted {
 
 impl Wanted {
     fn first(query: &VectorQuery) -> Self {
-        // An exact list is longer, so that some equal scores at its end need no second request. The length
-        // of an approximate list changes its hits.
+        // An exact list requests additional hits, so that a few equal scores at its end need no second
+        // request. An approximate list requests none, because the length of the list influences which hits
+        // Qdrant finds.
         let spare = if query.exact { query.limit / SPARE } else { 0 };
         Self { limit: query.limit, num_listed: (query.limit + spare) as u64 + 1, threshold: query.lowest }
     }

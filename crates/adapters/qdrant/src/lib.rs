@@ -2,8 +2,8 @@
 //!
 //! One collection per model and dimension contains every version of every chunk. A version is a point with
 //! two vectors, `dense` and the sparse `terms`. The elements of the vectors are integers, so Qdrant computes
-//! the same sums as the local segments. A point has the range of generations in which it exists (`gen_from`,
-//! `gen_to`). Every query filters by the view, the tenant and the scope.
+//! the same sums as the local segments. A point contains the range of generations in which it is valid
+//! (`gen_from`, `gen_to`). Every query filters by the view, the tenant and the scope.
 //!
 //! Guarantees:
 //! - Staging only inserts, so a late writer changes no existing point.

@@ -115,7 +115,7 @@ fn needs(glob: &str) -> Needs<'_> {
     let head = glob.find(is_special).map_or(glob, |first| &glob[..first]);
     let tail = glob.rfind(is_special).map_or(glob, |last| &glob[last + 1..]);
     let folder = head.rsplit_once('/').map(|(folder, _)| folder).filter(|folder| !folder.is_empty());
-    // A name in the tail is a complete base name only if a slash is before it. This also holds for the slash
+    // A name in the tail is a complete base name only if a slash precedes it. This also holds for the slash
     // of `**/`, although `**/` may match the empty text.
     let base_name = tail.rsplit_once('/').map(|(_, name)| name).filter(|name| !name.is_empty());
     let extension = match base_name {

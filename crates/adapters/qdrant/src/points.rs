@@ -1,4 +1,4 @@
-//! Caches the fields of points that lists contain.
+//! Caches the fields of the points that searches list.
 //!
 //! These fields of a point never change, because its id is derived from its key and its generation. For a
 //! long list, reading the fields takes the server longer than the search. So lists are requested without
@@ -18,7 +18,7 @@ use crate::payload::{Fields, RECORD, id_text};
 
 /// Maximum memory of the cached points.
 const MAX_CACHED_BYTES: usize = 96 << 20;
-/// The memory of a point in addition to its texts.
+/// The memory that a cached point uses in addition to its texts.
 const POINT_BYTES: usize = 256;
 /// Maximum number of points of one request. The lists of a question have fewer points.
 const POINTS_OF_A_REQUEST: usize = 2_000;
@@ -57,8 +57,8 @@ impl KnownPoints {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The fields of the points, in the same order. `None` for a point that no longer exists. If a record was
-    /// not requested, it may still be set.
+    /// The fields of the points, in the order of `wanted`. `None` for a point that no longer exists. A record
+    /// may be set even if it was not requested.
     pub(crate) async fn of(
         &self,
         collection: &Collection,

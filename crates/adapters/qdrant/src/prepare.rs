@@ -81,8 +81,8 @@ pub(crate) async fn missing(collection: &Collection, plan: &Plan) -> Result<Vec<
     Ok(unindexed(plan, &info).map(|(field, _)| format!("index `{field}` of collection `{name}`")).collect())
 }
 
-/// Returns the missing indexes. Existing indexes are not requested again: in a Qdrant cluster all nodes vote
-/// on each request, and a starting service would have to wait for their leader.
+/// Returns the missing indexes. Existing indexes are not created again: in a Qdrant cluster, all nodes vote
+/// on each such request, so a starting service would have to wait for their leader.
 fn unindexed(plan: &Plan, info: &CollectionInfo) -> impl Iterator<Item = (&'static str, Index)> {
     plan.indexes.iter().copied().filter(|(field, _)| !info.payload_schema.contains_key(*field))
 }

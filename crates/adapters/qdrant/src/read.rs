@@ -14,7 +14,7 @@ use crate::payload::{Fields, RECORD, key_order, uuid_text};
 
 /// Maximum number of keys per request.
 const KEYS: usize = 256;
-/// Number of chunks per page, including their texts.
+/// Number of chunks per page. A page also contains the texts of its chunks.
 const CHUNKS_OF_A_PAGE: u32 = 1_000;
 /// A limit that is higher than the number of distinct paths in any collection.
 const PATHS: u64 = u32::MAX as u64;
@@ -99,7 +99,8 @@ pub(crate) async fn scroll(
         if is_last {
             return Ok(ChunkPage { chunks, next: None });
         }
-        // Not all chunks with the last value may be on this page, so the next page starts with all of them.
+        // Some chunks with the last value may be missing on this page, so the next page starts with all
+        // chunks that have this value.
         chunks.retain(|(chunk, _)| key_order(chunk.key) < last);
         if !chunks.is_empty() {
             return Ok(ChunkPage { chunks, next: u64::try_from(last).ok() });
@@ -108,8 +109,8 @@ pub(crate) async fn scroll(
     }
 }
 
-/// Returns the records sorted by key, and each version once. Qdrant may list a point twice while the point
-/// moves between segments.
+/// Returns the records sorted by key, without duplicate versions. Qdrant may list a point twice while the
+/// point moves between segments.
 fn records(points: Vec<RetrievedPoint>) -> Result<Vec<(ChunkRecord, Digest)>, Fault> {
     let mut records = BTreeMap::new();
     for point in points {
@@ -120,7 +121,7 @@ fn records(points: Vec<RetrievedPoint>) -> Result<Vec<(ChunkRecord, Digest)>, Fa
     Ok(records.into_values().collect())
 }
 
-/// Returns the sorted places of the chunks that match.
+/// Returns the places (path, lines and key) of the chunks that match, sorted.
 pub(crate) async fn places(collection: &Collection, parts: FilterParts) -> Result<Vec<ChunkPlace>, Fault> {
     let mut places = BTreeSet::new();
     let take = |points: Vec<RetrievedPoint>| {

@@ -1,9 +1,9 @@
 //! Staging: inserts new versions and marks old versions as ended.
 //!
-//! Staging may run twice and may stop anywhere. If an existing version is written again, it does not change.
-//! A mark is set only if the version has no mark, or has the mark of an aborted run. One request tests and
-//! writes the mark, so a late writer cannot remove a mark of a published generation. Staged data is invisible
-//! until its generation is published.
+//! Staging may run twice, and may stop at any point. If an existing version is written again, it does not
+//! change. A mark is set only if the version has no mark, or has the mark of an aborted run. One request
+//! tests and writes the mark, so a late writer cannot remove a mark of a published generation. Staged data is
+//! invisible until its generation is published.
 
 use cairn_domain::{ChunkKey, GenerationId, Point, RecordId};
 use cairn_faults::fail_point;
@@ -95,8 +95,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Ends those versions of the given keys that this run may end. The filter tests the same condition as
-    /// `Staging::may_retire`.
+    /// Marks as ended those versions of the given keys that this run may retire. The filter tests the same
+    /// condition as `Staging::may_retire`.
     async fn retire(&self, keys: &[ChunkKey]) -> Result<(), Fault> {
         let Staging { run, aborted, .. } = self.staging;
         let before = Range { lt: Some(run.generation.0 as f64), ..Range::default() };
@@ -120,7 +120,7 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the field that ends a version, or that opens it again.
+/// Returns the payload field that marks a version as ended, or as open again.
 pub(crate) fn ends(generation: i64) -> std::collections::HashMap<String, Value> {
     [(GEN_TO.to_owned(), Value::from(generation))].into()
 }

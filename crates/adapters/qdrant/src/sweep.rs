@@ -1,5 +1,5 @@
-//! Sweeps listed generations, never a range of them: a range would include records that an unfinished run is
-//! staging.
+//! Sweeps listed generations, never a range of generations: a range would include records that an unfinished
+//! run is staging.
 
 use cairn_domain::{DenseVector, GenerationId, RepositoryId, SparseVector, Tenant};
 use qdrant_client::qdrant::{Condition, Filter, Range, RetrievedPoint, vector_output, vectors_output};

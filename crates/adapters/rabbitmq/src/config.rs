@@ -16,8 +16,8 @@ use crate::topology::TopologyConfig;
 pub struct RabbitMqConfig {
     /// `amqp://user:password@host:port/vhost` of each node of the cluster. The nodes are tried in turn.
     pub urls: Vec<SecretUrl>,
-    /// `http://user:password@host:port` of the management API. Applying the topology requires it. If it is
-    /// set, `depth` also counts the deliveries that other processes hold.
+    /// `http://user:password@host:port` of the management API. `cairn topology apply` requires this URL. If
+    /// the URL is set, `depth` also counts the deliveries that other processes hold.
     pub management_url: Option<SecretUrl>,
     pub topology: TopologyConfig,
     /// Maximum number of jobs of one stage that may be unsettled at the same time in this process.
@@ -90,8 +90,8 @@ impl RabbitMqConfig {
         for url in &self.urls {
             let is_read = url.expose().parse::<AMQPUri>().is_ok();
             if url.has_scheme(&["amqps"]) {
-                // TLS in lapin requires 32 more crates. Until they are added, `amqps` is an error, because a
-                // connection must not be silently unencrypted.
+                // TLS in lapin requires 32 more crates. Until these crates are added, `amqps` is an error,
+                // because a connection must not be silently unencrypted.
                 faults.push(format!("`urls`: {url} requires TLS, which this build does not support for RabbitMQ"));
             } else if !is_read || !url.has_scheme(&["amqp"]) {
                 faults.push(format!("`urls`: {url} is not `amqp://user:password@host:port/vhost`"));

@@ -5,8 +5,8 @@
 //! all processes, with values up to five seconds old.
 //!
 //! `depth` therefore adds two numbers. The first is the number of waiting messages in work and delay queues.
-//! The second is the number of deliveries that this process holds. If `management_url` is set and the
-//! deliveries of all processes are a higher number, that number is used instead.
+//! The second is the number of deliveries that this process holds. If `management_url` is set and the API
+//! reports a higher number of deliveries, that number is added instead of the second.
 //!
 //! For some seconds after a settlement, the result can be too high. The result can also be too low, because
 //! it may not include deliveries that another process has just received.

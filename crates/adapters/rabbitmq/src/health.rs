@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The state of all components. An open socket alone does not prove that the process works. The process is
-/// healthy if every component that it needs (two connections and the consumers of its stages) is up, and if
-/// the supervising loops run.
+/// healthy if its supervising loops run and every component that it needs is up: two connections, and the
+/// consumers of its stages.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Health {
     /// Time since which both connections have been up; `None` if a connection is down.

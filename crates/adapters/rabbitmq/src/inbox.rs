@@ -65,7 +65,7 @@ impl<A> Inbox<A> {
         self.outstanding.get(&tag)
     }
 
-    /// Removes a delivery that is to be settled.
+    /// Removes a delivery that the caller will settle.
     pub(crate) fn take(&mut self, tag: u64) -> Option<Held<A>> {
         self.outstanding.remove(&tag)
     }

@@ -21,7 +21,7 @@ use crate::health::{HealthBook, Kind};
 use crate::secret_url::SecretUrl;
 use crate::statistics::Counters;
 
-/// Interval at which the state of a connection is checked, in addition to its events.
+/// The state of a connection is checked at this interval and after each event of the connection.
 const TICK: Duration = Duration::from_secs(1);
 
 /// A connection that was open at the last check.

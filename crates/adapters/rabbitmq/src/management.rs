@@ -11,7 +11,7 @@ use url::Url;
 
 use crate::config::RabbitMqConfig;
 
-/// A healthy broker replies much faster, and an operator can wait this long.
+/// Time limit of a request. A healthy broker replies much faster, and an operator can wait this long.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) struct Management {
@@ -90,8 +90,8 @@ impl Management {
 
 fn client() -> Result<Client, ManagementError> {
     if CryptoProvider::get_default().is_none() {
-        // Installing fails if another thread has installed a provider first. That provider works equally
-        // well.
+        // Installing fails if another thread has installed a provider first. The error is ignored, because
+        // that provider works equally well.
         let _: Result<(), Arc<CryptoProvider>> = ring::default_provider().install_default();
     }
     let builder = Client::builder().timeout(TIMEOUT).no_proxy().redirect(reqwest::redirect::Policy::none());

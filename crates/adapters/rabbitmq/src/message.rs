@@ -21,11 +21,11 @@ const TRACE: &str = "traceparent";
 const DELIVERY_COUNT: &str = "x-delivery-count";
 const PERSISTENT: u8 = 2;
 
-/// The following headers exist on dead letters only.
+/// Only dead letters have the headers `CODE`, `CHAIN` and `STAGE`.
 pub(crate) const CODE: &str = "code";
 pub(crate) const CHAIN: &str = "message";
 pub(crate) const STAGE: &str = "stage";
-/// Limit for the text of `CHAIN`, because all headers of a message must fit into one frame.
+/// Maximum length of the header `CHAIN`. All headers of a message must fit into one frame.
 const MAX_CHAIN_BYTES: usize = 16 * 1024;
 
 /// A message to be published. The message has the same form in a work queue, in a delay queue, and as a dead
@@ -107,7 +107,7 @@ impl Message {
     }
 }
 
-/// Returns the headers that a dead letter has in addition to those of every message.
+/// Returns the headers that only dead letters have.
 pub(crate) fn dead_letter_headers(stage: StageName, code: &str, chain: &str) -> [(&'static str, AMQPValue); 3] {
     let end = (0..=MAX_CHAIN_BYTES.min(chain.len())).rev().find(|end| chain.is_char_boundary(*end)).unwrap_or(0);
     [(CODE, text(code)), (CHAIN, text(&chain[..end])), (STAGE, text(stage.as_str()))]

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 use url::Url;
 
-/// URLs with other schemes are not displayed.
+/// Only URLs with these schemes are displayed.
 const SCHEMES: [&str; 4] = ["amqp", "amqps", "http", "https"];
 
 /// Only [`SecretUrl::expose`] returns the credentials; `Debug`, `Display` and errors do not contain them.
@@ -24,8 +24,9 @@ impl SecretUrl {
     /// contain user and password.
     fn shown(&self) -> Option<String> {
         let url = Url::parse(&self.0).ok().filter(|url| SCHEMES.contains(&url.scheme()))?;
-        // If the password contains an unescaped sign such as a slash, the host ends at this sign. The host
-        // and the port are then the user and the beginning of the password, and an `@` follows.
+        // If the password contains an unescaped character such as a slash, the parser ends the host and port
+        // at this character. It then takes the user for the host and the beginning of the password for the
+        // port. An `@` after this character shows this fault.
         let after_scheme = self.0.split_once("//")?.1;
         let after_authority = after_scheme.split_once(['/', '\\', '?', '#']).map_or("", |(_, rest)| rest);
         if after_authority.contains('@') || after_authority.to_ascii_lowercase().contains("%40") {

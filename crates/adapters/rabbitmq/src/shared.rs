@@ -132,7 +132,7 @@ impl Shared {
     }
 
     pub(crate) fn stage(&self, stage: StageName) -> &Stage {
-        // The index cannot fail, because the map contains every stage.
+        // Indexing cannot panic, because the map contains every stage.
         &self.stages[&stage]
     }
 

@@ -1,4 +1,4 @@
-//! Creates the client of the SDK from our settings only: it uses no profile and no metadata service, and it
+//! Creates the SDK client from our settings only: the client uses no profile and no metadata service, and
 //! does not retry.
 
 use std::time::Duration;

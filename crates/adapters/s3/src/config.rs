@@ -20,8 +20,8 @@ pub struct S3Config {
     pub endpoint: Option<String>,
     #[serde(default = "default_region")]
     pub region: String,
-    /// If true, the bucket is part of the path instead of the host name. Default: true for every server
-    /// except AWS.
+    /// If true, requests contain the name of the bucket in the path instead of the host name. Default: true
+    /// for every server except AWS.
     #[serde(default)]
     pub force_path_style: Option<bool>,
     #[serde(default)]
@@ -41,8 +41,8 @@ pub struct S3Config {
     pub operation_timeout_ms: u64,
 }
 
-/// Whether requests have checksums in addition to those of the artifacts. Some servers refuse checksums that
-/// the protocol does not require.
+/// Whether requests contain checksums in addition to the hashes of the artifacts. Some servers refuse
+/// checksums that the protocol does not require.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Checksums {

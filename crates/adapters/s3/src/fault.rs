@@ -50,7 +50,7 @@ where
     }
 }
 
-/// Parses `Retry-After` as seconds. No S3 server uses the date format.
+/// Parses `Retry-After` as seconds. The header may also contain a date, but no S3 server sends one.
 fn seconds(header: &str) -> Option<Duration> {
     header.trim().parse().ok().map(Duration::from_secs)
 }
@@ -90,8 +90,8 @@ fn kind_of_response(status: u16, code: &str, retry_after: Option<Duration>) -> E
     }
 }
 
-/// Finds the kind from the text, because the SDK hides the types of its transport. Tests with real sockets
-/// check the texts that are used here.
+/// Derives the kind of an error from its text, because the SDK hides the types of its transport. Tests with
+/// real sockets check the texts that are used here.
 fn kind_of_transport(text: &str) -> ErrorKind {
     let contains = |sign: &str| text.contains(sign);
     if contains("(Connect)") || contains("dns error") {

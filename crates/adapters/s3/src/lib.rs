@@ -10,7 +10,7 @@
 //! deadline of the operation. The caller decides about further retries.
 //!
 //! A read returns the complete body or an error. If the response to a write was lost, the repeated write may
-//! find the object of the first attempt. In this case, the write returns `AlreadyThere`.
+//! find the object of the first attempt. The write then returns `AlreadyThere`.
 
 mod attempts;
 mod client;
@@ -34,7 +34,7 @@ pub use config::{Checksums, InvalidS3Config, S3Config};
 pub use secret::SecretReference;
 pub use self_test::SelfTestError;
 
-/// A bucket, or the objects of a bucket whose keys have a prefix.
+/// A bucket, or the objects in a bucket whose keys begin with a prefix.
 #[derive(Clone, Debug)]
 pub struct S3BlobStore {
     client: Client,
@@ -50,7 +50,7 @@ pub struct S3BlobStore {
 pub enum S3OpenError {
     #[error(transparent)]
     Invalid(#[from] InvalidS3Config),
-    #[error("the credentials of S3 cannot be read")]
+    #[error("the S3 credentials cannot be read")]
     Credentials(#[from] cairn_config::SecretUnreadable),
 }
 

@@ -57,7 +57,7 @@ impl S3BlobStore {
     }
 
     /// The first writer creates the object. A later writer gives the existing object a new modification time.
-    /// This writer has not referenced the object yet, and a sweep by age must not remove the object.
+    /// Otherwise, a sweep by age could remove the object before this writer references it.
     pub(crate) async fn create(&self, key: &str, bytes: &Bytes) -> Result<Put, BlobStoreError> {
         for _ in 0..NUM_ROUNDS {
             if self.attempt("put", key, || self.create_once(key, bytes.clone())).await? == Put::Created {

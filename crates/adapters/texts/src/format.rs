@@ -34,7 +34,8 @@ pub(crate) struct Header {
     pub(crate) languages: Vec<String>,
     /// The sorted files. Lists of files refer to a file by its index.
     pub(crate) files: Vec<FileEntry>,
-    /// Paths whose earlier texts are no longer valid, each with the generation that ends these texts. Sorted.
+    /// Paths whose earlier texts are no longer valid, each with the generation from which they are no longer
+    /// valid. Sorted.
     pub(crate) ended: Vec<(String, u64)>,
     pub(crate) directory_bytes: u64,
     pub(crate) dictionary_bytes: u64,

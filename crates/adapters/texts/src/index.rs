@@ -14,7 +14,8 @@ use crate::encode::staged_layer;
 use crate::layer::Layer;
 use crate::texts::RepositoryTexts;
 
-/// An index of the trigrams of texts in a blob store. Cloning is cheap, and clones share the cache.
+/// An index of the trigrams of texts. A blob store contains the layers of the index. Cloning is cheap, and
+/// clones share the cache.
 #[derive(Clone)]
 pub struct TextIndex {
     pub(crate) store: LayerStore<Layer>,

@@ -102,10 +102,10 @@ impl Layer {
         postings::read(list.bytes, list.num_listed, self.num_files()).ok_or(DAMAGED_LIST)
     }
 
-    /// The numbers of the files that satisfy the query. `None` if all files satisfy it.
+    /// The numbers of the files that satisfy the query. `None` if all files satisfy the query.
     pub(crate) fn matching(&self, query: &GramQuery) -> Result<Option<Vec<u32>>, DamagedLayer> {
-        // The trigrams of the layer were computed by another version of the rules, so they cannot exclude a
-        // file.
+        // The trigrams of the layer were computed with a different version of the rules, so they cannot
+        // exclude a file.
         if self.header.grams_version != GRAMS_VERSION {
             return Ok(None);
         }
@@ -165,7 +165,7 @@ impl Layer {
         Ok(all)
     }
 
-    /// The generations that end earlier texts of the path.
+    /// The generations from which earlier texts of the path are no longer valid.
     pub(crate) fn ends_of<'a>(&'a self, path: &'a str) -> impl Iterator<Item = GenerationId> + 'a {
         let first = self.header.ended.partition_point(|(ended, _)| ended.as_str() < path);
         let of_path = self.header.ended[first..].iter().take_while(move |(ended, _)| ended == path);

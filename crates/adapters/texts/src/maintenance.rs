@@ -21,8 +21,8 @@ use crate::index::TextIndex;
 use crate::layer::Layer;
 use crate::merge::{MergedHeader, merge_layers};
 
-/// The layers of each tier are up to four times as large as the layers of the previous tier. If a tier has
-/// this number of layers, they are merged with all smaller layers.
+/// The layers of each tier are up to four times as large as the layers of the previous tier. If a tier
+/// contains this number of layers, the layers of the tier are merged with all smaller layers.
 const TIER_LAYERS: usize = 4;
 /// A layer is merged if more than a quarter of its files is invisible to all views.
 const REMOVED_PART: usize = 4;
@@ -49,7 +49,7 @@ impl TextIndex {
         let left: Settled = left.filter_map(|(key, _)| keys::generation_of(key)).collect();
         let is_new = |generation: &&GenerationId| !stored.marked.contains(generation);
         self.store.mark(repository, left.intersection(&settled).filter(is_new)).await?;
-        // A mark is removed after its staged layers were replaced.
+        // The mark of a generation is removed after the staged layers of the generation have been replaced.
         let of_staged: Settled = staged.iter().filter_map(|(key, _)| keys::generation_of(key)).collect();
         self.store.unmark(repository, stored.marked.difference(&of_staged)).await?;
         if group.is_empty() {

@@ -6,7 +6,7 @@
 //! Frequent trigrams need about one bit for each file of the layer, and rare trigrams two bytes for each file
 //! in the list.
 
-/// Number of low bits for which the codes are short, given the mean distance in the list.
+/// The number of low bits that gives short codes for the mean distance in the list.
 fn low_bits(num_listed: usize, num_files: usize) -> u32 {
     let typical_distance = (num_files * 11 / 16) / num_listed.max(1);
     typical_distance.checked_ilog2().unwrap_or(0)

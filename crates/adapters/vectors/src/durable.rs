@@ -24,8 +24,8 @@ const MARKS: &str = "cairn:whole";
 /// that was lost.
 ///
 /// The inner cache contains a mark for each tenant and model whose vectors are complete. The mark is checked
-/// when a vector is missing or put. If the mark is missing, the inner cache is new. In this case, the inner
-/// cache is refilled, so that a provider is not paid twice for the same vector.
+/// when a requested vector is missing and when a vector is stored. If the mark is missing, the inner cache is
+/// new. It is then refilled, so that a provider is not paid twice for the same vector.
 #[derive(Clone)]
 pub struct DurableVectorCache {
     blobs: Arc<dyn BlobStore>,
@@ -82,8 +82,8 @@ impl DurableVectorCache {
     /// damaged, only the vectors of this artifact are lost.
     async fn restore(&self, tenant: &Tenant, model: &ModelId) -> Result<u64, VectorCacheError> {
         let mut artifacts = self.list("restore", &batch::folder(tenant, model)).await?;
-        // The oldest artifact is read first. If a content was embedded twice, the lost cache contained the
-        // first of the two vectors.
+        // The oldest artifact is read first. If the same content was embedded twice, the lost cache contained
+        // the older of the two vectors.
         artifacts.sort_by(|left, right| (left.modified_at, &left.key).cmp(&(right.modified_at, &right.key)));
         let mut num_restored = 0;
         for artifact in artifacts {

@@ -3,7 +3,7 @@
 
 use crate::{ChunkKey, ChunkKind, ContentHash, Digest, Digester, LineSpan, RepoPath, RepositoryId, SymbolKind, Tags};
 
-/// A chunk in the form in which stores contain it.
+/// A chunk as stores contain it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ChunkRecord {
     pub key: ChunkKey,
@@ -22,7 +22,7 @@ pub struct ChunkRecord {
     /// Redacted text: the lines of the span, or the synthetic text of a summary or pattern.
     pub text: String,
     pub content_hash: ContentHash,
-    /// Module path, `fisio.imports.aws`; empty in languages without module paths.
+    /// Module path, e.g. `fisio.imports.aws`; empty in languages without module paths.
     pub module_path: String,
     pub is_test: bool,
     pub exported: bool,
@@ -63,8 +63,8 @@ impl ChunkRecord {
     }
 }
 
-/// A dense vector of integers: `clamp(round(scale · v), ±127)`. Sums of products of two vectors are below
-/// 2^24, so they are exact.
+/// A dense vector of integers: `clamp(round(scale · v), ±127)`. The dot product of two vectors is below 2^24,
+/// so a 32-bit float represents it exactly.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DenseVector(pub Vec<i8>);
 
@@ -111,7 +111,7 @@ pub enum InputType {
     Passage,
 }
 
-/// Key of the vector cache.
+/// Key of a vector in the vector cache.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct VectorKey {
     pub model: ModelId,

@@ -1,5 +1,5 @@
-//! Hashes of fields. Different values of the fields never give the same input of a hash: texts and lists are
-//! prefixed with their length, and the input begins with the purpose of the hash.
+//! Hashes of fields. Different field values never produce the same hash input: texts and lists are prefixed
+//! with their length, and the input begins with the purpose of the hash.
 
 use std::fmt;
 

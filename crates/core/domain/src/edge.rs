@@ -124,7 +124,7 @@ pub struct EdgeRecord {
     pub source: NodeKey,
     pub target: NodeKey,
     /// Number of the line that contains the reference in the file of the source node. Line numbers start at
-    /// 1; 0 if the edge has no reference in a file.
+    /// 1; the value is 0 if the edge has no reference in a file.
     pub line: u32,
     pub resolution: Resolution,
     /// In percent, 1 to 100.

@@ -118,7 +118,7 @@ pub struct Symbol {
     /// Whether other files can refer to the symbol by name.
     pub exported: bool,
     /// Whether the content marks the symbol as test code (`#[cfg(test)]`, `@Test`, `def test_…` in a test
-    /// class). A later step recognises test code by its path.
+    /// class). A later step also recognises test code by the path of its file.
     pub is_test: bool,
 }
 
@@ -148,10 +148,10 @@ pub struct Reference {
     pub receiver: Option<String>,
     /// Index of the innermost enclosing symbol.
     pub enclosing: Option<u32>,
-    /// Line, from 1.
+    /// Number of the line, starting at 1.
     pub line: u32,
-    /// The number of arguments of a call. `None` if it is not evident, for example because of a spread
-    /// argument.
+    /// The number of arguments of a call. `None` if the number is not evident, for example because of a
+    /// spread argument.
     pub num_arguments: Option<u8>,
 }
 

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// The code of a failure. Each code has a page in `runbooks/`. Documents, messages and answers contain it as
-/// text.
+/// The code of a failure. Each code has a page in `runbooks/`. Documents, messages and answers contain the
+/// code as text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FailureCode {
     Timeout,
@@ -23,7 +23,7 @@ pub enum FailureCode {
     Io,
     /// Another worker holds the lease that the job needs.
     Busy,
-    /// The job makes its worker process die.
+    /// The job kills its worker process.
     Crash,
     /// A task of Cairn panicked.
     Panic,
@@ -90,7 +90,7 @@ impl FailureCode {
         Self::ALL.into_iter().find(|code| code.as_str() == text)
     }
 
-    /// The code with this text in a store. Another version of Cairn may have written it.
+    /// The code for a text from a store. Another version of Cairn may have stored the text.
     pub fn of_stored(text: &str) -> Self {
         Self::parse(text).unwrap_or(Self::Unknown)
     }

@@ -1,4 +1,4 @@
-//! The value that all derived ids contain.
+//! The 128-bit key that every derived id contains.
 
 use std::fmt;
 

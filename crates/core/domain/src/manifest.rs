@@ -109,7 +109,8 @@ pub struct Slot {
     pub index: u32,
 }
 
-/// The tags of a file, sorted. Files with the same tags and their records may share them.
+/// The tags of a file, sorted. Files with the same tags, and the records of these files, may share one list
+/// in memory.
 pub type Tags = Arc<[String]>;
 
 /// One path of the tree.
@@ -168,7 +169,7 @@ impl ManifestEntry {
 /// The line and the rule of a redacted secret, but not its value.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SecretFinding {
-    /// Line, from 1.
+    /// Number of the line, starting at 1.
     pub line: u32,
     pub rule: String,
 }

@@ -130,8 +130,8 @@ impl RepoPath {
     }
 }
 
-/// Returns the text if it is printable ASCII without a backslash, so that nothing needs an escape. Nearly all
-/// names are of this kind.
+/// Returns the text if it is printable ASCII without a backslash, because such a text needs no escapes.
+/// Nearly all names need no escapes.
 fn plain(bytes: &[u8]) -> Option<&str> {
     let is_plain = bytes.iter().all(|byte| matches!(byte, b' '..=b'~') && *byte != b'\\');
     is_plain.then(|| std::str::from_utf8(bytes).ok()).flatten()

@@ -12,7 +12,7 @@ pub struct PatternMember {
     pub span: LineSpan,
     /// Methods of the member that fewer than 80 % of the members have.
     pub extra_methods: Vec<String>,
-    /// Methods that at least 80 % of the members have but this member does not.
+    /// Methods that at least 80 % of the members have, but this member does not have.
     pub missing_methods: Vec<String>,
 }
 

@@ -101,7 +101,7 @@ pub struct Hosted {
     /// The host of the service's API, with the port if it is not the default one. `id` is unique within this
     /// host.
     pub host: String,
-    /// The service's own id. Renames and transfers do not change it, so it identifies the repository.
+    /// The service's own id. Renames and transfers do not change this id, so it identifies the repository.
     pub id: String,
     /// The organisation, group or user whose listing contains the repository, as named in the settings.
     pub organisation: String,

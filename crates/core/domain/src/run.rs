@@ -91,11 +91,11 @@ words! {
 
 words! {
     RunState {
-        /// Some parts are open.
+        /// The run has not ended.
         Running = "running",
         /// Every part succeeded, and the run is published.
         Published = "published",
-        /// The run is published, but some parts failed. The files of the failed parts are missing in the
+        /// The run is published, but some parts failed. The files of the failed parts are missing from the
         /// index. The result of the run lists these files.
         Partial = "partial",
         /// The run ended without a publication. The old generation stays published.
@@ -110,11 +110,11 @@ impl RunState {
     }
 }
 
-/// The end of a part.
+/// How a part ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PartEnd {
     Done,
-    /// The code, and the chain of causes.
+    /// The code of the failure, and the chain of its causes.
     Failed {
         code: FailureCode,
         message: String,

@@ -55,7 +55,7 @@ impl GramReader {
     }
 }
 
-/// The bytes of the current line that were read last.
+/// The last three bytes that were read from the current line.
 #[derive(Default)]
 struct Window {
     bytes: u32,

@@ -42,7 +42,7 @@ pub enum PatternError {
     TooLarge,
 }
 
-/// The way in which a text is searched.
+/// How a text is searched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Manner {
     /// No match contains a line feed, so the whole text can be searched at once.

@@ -21,7 +21,7 @@ const MAX_CLASS: usize = 16;
 const MAX_UNFOLDED_CLASS: u32 = 64;
 /// Maximum number of repetitions of a part that are planned as a sequence.
 const MAX_REPEATED: u32 = 8;
-/// Maximum size of the texts in a set that is made by joining sets.
+/// Maximum total size of the texts in a set that results from joining two sets.
 const MAX_JOINED_BYTES: usize = 8 << 10;
 /// Texts at the start and at the end of matches are shortened to this number of bytes. The query already
 /// contains the trigrams of the longer texts, and two bytes are enough to form a trigram with the next byte.
@@ -180,7 +180,7 @@ impl Matches {
     }
 }
 
-/// The matches of two parts in sequence, if they cannot be joined to one small set.
+/// The matches of two parts in sequence, if they cannot be joined into one small set.
 fn followed(first: Matches, next: Matches) -> Matches {
     let ((starts, first_ends, first_query), (next_starts, ends, next_query)) = (first.parts(), next.parts());
     let between = joined(&first_ends, &next_starts).map_or(GramQuery::All, |texts| GramQuery::of_any(texts.iter()));
@@ -211,7 +211,8 @@ fn end(text: &[u8]) -> &[u8] {
     &text[text.len().saturating_sub(EDGE_BYTES)..]
 }
 
-/// The shortened texts. If they are too many, the set contains only the empty text, which permits every text.
+/// The shortened texts. If there are too many texts, the set contains only the empty text, which permits
+/// every text.
 fn shortened(texts: &Texts, shorten: fn(&[u8]) -> &[u8]) -> Texts {
     let short: Texts = texts.iter().map(|text| shorten(text).to_vec()).collect();
     if short.len() > MAX_TEXTS { Texts::from([Vec::new()]) } else { short }

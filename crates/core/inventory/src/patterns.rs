@@ -3,7 +3,7 @@
 //! A pattern without a slash matches the file name in any directory. A pattern with a slash matches the path
 //! from the root: `*` and `?` match within one part of the path, `**` matches any number of parts. A pattern
 //! that ends with a slash or has no wildcard also matches everything below a directory of that name. Users
-//! expect this behaviour of `docs` and `docs/`.
+//! expect `docs` and `docs/` to match in this way.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 /// Limits on the patterns that Cairn compiles for a repository.
 pub const MAX_PATTERNS: usize = 1_000;
 const MAX_PATTERN_BYTES: usize = 1_000;
-/// Maximum length of a message of the glob compiler in a fault.
+/// Maximum length of the part of the glob compiler's message that a fault quotes.
 const MAX_LIBRARY_CHARS: usize = 80;
 /// Maximum number of levels of nested braces. `{a,{b,c}}` has two levels. The glob compiler uses stack space
 /// for each level.
@@ -46,7 +46,7 @@ impl PatternFault {
     }
 }
 
-/// For Cairn's own words. They must not contain a text of a repository.
+/// Creates the reason from Cairn's own words, which must not contain text from a repository.
 impl From<String> for PatternFault {
     fn from(own_words: String) -> Self {
         Self(own_words)
@@ -68,7 +68,7 @@ struct Globs {
 
 impl Patterns {
     /// Compiles the patterns. `field` is the name of the setting, used in messages. Reports every invalid
-    /// pattern of the list. A list with too many patterns has one fault.
+    /// pattern of the list. If the list has too many patterns, only this fault is reported.
     pub fn compile(field: &'static str, patterns: &[String]) -> Result<Self, Vec<InvalidPattern>> {
         if let Some(pattern) = patterns.get(MAX_PATTERNS) {
             let message = format!("the list has more than {MAX_PATTERNS} patterns");
@@ -102,7 +102,7 @@ impl Patterns {
         Ok(Self { patterns: patterns.to_vec(), names: compile(names)?, paths: compile(paths)? })
     }
 
-    /// Checks the form of a pattern without compiling it, which takes much longer.
+    /// Checks the form of a pattern without compiling it, because compiling takes much longer.
     pub fn check(pattern: &str) -> Result<(), PatternFault> {
         parse(pattern).map(drop)
     }
@@ -111,8 +111,8 @@ impl Patterns {
         self.patterns.is_empty()
     }
 
-    /// The indexes of all patterns of the list that match the repository-relative path, in no order. An index
-    /// may appear twice.
+    /// The indexes of all patterns of the list that match the repository-relative path, in no particular
+    /// order. An index may appear twice.
     pub fn find_all(&self, path: &str) -> impl Iterator<Item = usize> {
         let name = path.rsplit('/').next().unwrap_or(path);
         self.names.all(name).chain(self.paths.all(path))

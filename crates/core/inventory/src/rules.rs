@@ -28,8 +28,8 @@ pub struct RuleSettings {
     pub generated: GeneratedPolicy,
 }
 
-/// A message shows at most this many errors, and the number of errors that it omits. A repository can contain
-/// any number of errors.
+/// A message shows at most this many errors, followed by the number of omitted errors. A repository can
+/// contain any number of errors.
 const MAX_SHOWN_FAULTS: usize = 5;
 
 /// Settings that cannot be compiled, with all their errors. These errors are reported before any file is
@@ -139,13 +139,13 @@ impl Rules {
         }
     }
 
-    /// `Some` if the path is skipped whatever its content is.
+    /// `Some` if the path is skipped regardless of its content.
     pub fn decide_path(&self, path: &RepoPath, kind: EntryKind, size_bytes: u64) -> Option<Outcome> {
         self.skip(path, kind, size_bytes).map(|skip| Outcome::Skipped(skip.reason))
     }
 
-    /// The same decision as that of `decide_path`, with the rule that caused the decision. The order of the
-    /// tests below is the order of the reasons in the documentation of this crate.
+    /// The same decision as that of `decide_path`, with the rule that caused the decision. The tests below
+    /// have the same order as the reasons in the documentation of this crate.
     pub fn skip(&self, path: &RepoPath, kind: EntryKind, size_bytes: u64) -> Option<Skip> {
         let of = |reason, rule| Some(Skip { reason, rule });
         match kind {
@@ -198,9 +198,9 @@ impl Rules {
         self.generated
     }
 
-    /// The digest changes exactly when the effective settings change. When it changes, a run decides again
-    /// about every file. The digest does not include the inputs of `is_sensitive`; the caller adds these
-    /// inputs.
+    /// The digest changes exactly when the effective settings change. When the digest changes, a run decides
+    /// again about every file. The digest does not include the inputs of `is_sensitive`; the caller adds
+    /// these inputs.
     pub fn digest(&self) -> Digest {
         self.digest
     }

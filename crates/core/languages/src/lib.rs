@@ -1,6 +1,6 @@
 //! Languages as data: each language has a row, a list of the names that it defines itself, and a query file.
 //!
-//! Each language has one file in `table/` and one query file beside it. The parser and the linker read the
+//! Each language has one file in `table/` and one query file next to it. The parser and the linker read the
 //! same row, so each fact about a language is written only once. `LANGUAGES.md` explains how to add a
 //! language.
 

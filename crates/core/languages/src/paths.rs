@@ -5,12 +5,12 @@ use cairn_domain::RepoPath;
 use crate::row::ModuleRules;
 use crate::table::{FOLDER_MODULES, by_name};
 
-/// Directories of tests in every language.
+/// Names of test directories, for all languages.
 const TEST_DIRECTORIES: [&str; 7] = ["__tests__", "e2e", "spec", "specs", "test", "testing", "tests"];
-/// The end of the name of a directory of tests, such as `AppTests`.
+/// A directory whose name has this suffix contains tests, e.g. `AppTests`.
 const TEST_DIRECTORY_SUFFIX: &str = "Tests";
 
-/// Whether the path marks test code in this language, by a directory of tests or by a name such as
+/// Whether the path marks test code in this language, by a test directory or by a file name such as
 /// `test_*.py`.
 pub fn is_test_path(language: &str, path: &RepoPath) -> bool {
     let Some(row) = by_name(language) else { return false };
@@ -43,7 +43,7 @@ pub fn module_path(language: &str, path: &RepoPath) -> String {
     joined(path.directory(), stem, rules)
 }
 
-/// The name of the module of a folder with files in this language. For example, the module of
+/// The module name of a folder that contains files in this language. For example, the module of
 /// `fisio/fisio/imports` is `fisio.imports`. The name is empty for the root.
 pub fn folder_module(language: &str, folder: &str) -> String {
     let rules = by_name(language).map(|row| row.modules).filter(|rules| rules.enabled);
@@ -69,7 +69,7 @@ fn without_leading(directory: &str, rules: ModuleRules) -> &str {
         if let Some(rest) = at_start {
             return rest;
         }
-        // The folder is inside a module of the build: `server/src/main/java/com/acme`. Only folders with a
+        // The folder may be inside a build module, as in `server/src/main/java/com/acme`. Only folders with a
         // `/` are searched here, because a single word could be part of a module's name.
         if let Some(at) = folder.contains('/').then(|| directory.find(&format!("/{folder}/"))).flatten() {
             return &directory[at + folder.len() + 2..];

@@ -86,8 +86,8 @@ pub struct TestRules {
     pub file_prefixes: &'static [&'static str],
     /// Suffixes of the names of test files, compared with the file extension.
     pub file_suffixes: &'static [&'static str],
-    /// Suffixes of the names of test files, compared without the file extension. A suffix of capital letters
-    /// matches only after a letter that is not a capital letter: `OrderIT`, but not `AUDIT`.
+    /// Suffixes of the names of test files, compared without the file extension. A suffix in capital letters
+    /// does not match directly after another capital letter: `OrderIT`, but not `AUDIT`.
     pub stem_suffixes: &'static [&'static str],
     /// Decorators of test code. Each decorator is listed without the marker, either without arguments or with
     /// all its arguments.
@@ -116,11 +116,11 @@ pub struct ModuleRules {
     pub drop_inner: &'static [&'static str],
     /// Stems of files that represent their folder, e.g. `index`.
     pub index_stems: &'static [&'static str],
-    /// If true, all files of a folder belong to one module, whatever their names are.
+    /// If true, all files of a folder belong to one module, regardless of their names.
     pub folder_is_module: bool,
 }
 
-/// The place at which a file of code documents its module.
+/// The place where a source file documents its module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ModuleDoc {
     None,
@@ -143,8 +143,8 @@ pub struct LanguageRow {
     pub family: Family,
     pub class: LanguageClass,
     pub grammar: Option<Grammar>,
-    /// True for a text format without a grammar that has a scanner in `documents`. The scanner and the row
-    /// have the same name.
+    /// True for a text format that has no grammar, but a scanner in `documents`. The scanner has the same
+    /// name as the row.
     pub has_scanner: bool,
     /// The text of the query file. The text is empty for a language without a grammar.
     pub query: &'static str,
@@ -168,12 +168,13 @@ pub struct LanguageRow {
     /// Prefixes that mark a name of the global namespace, e.g. `::`. The receiver of such a name becomes
     /// `<root>`.
     pub root_marks: &'static [&'static str],
-    /// Opening brackets after which a type name is cut off: `<` for generics, `[` for Python and Go.
+    /// A type name is cut off at the first of these opening brackets: `<` for generics, `[` for Python and
+    /// Go.
     pub generic_brackets: &'static [u8],
     /// Words for the current object, such as `self`. Such a word can be the first part of a receiver.
     pub self_words: &'static [&'static str],
-    /// Words for the base class of the current object. If the language calls the word like a function, the
-    /// entry is `super()`.
+    /// Words for the base class of the current object. If the word is called like a function, it is listed
+    /// with parentheses: `super()`.
     pub super_words: &'static [&'static str],
     /// If true, an owner with several parts is a type nested in another type: `extension Outer.Inner`.
     pub dotted_owners: bool,
@@ -187,8 +188,8 @@ pub struct LanguageRow {
     pub call_instantiates: bool,
     /// Functions that return a new value of the type on which they are called: `new` in `Foo::new()`.
     pub constructor_functions: &'static [&'static str],
-    /// The name of constructors in a language in which a call of a super word alone, such as `super(…)`,
-    /// calls the constructor of the base class. Empty for all other languages.
+    /// The method name of constructors, if `super(…)` calls the constructor of the base class in this
+    /// language. Empty for all other languages.
     pub constructor_method: &'static str,
     /// Types that are replaced by their type argument: `Option<Foo>` becomes `Foo`.
     pub transparent_types: &'static [&'static str],
@@ -198,11 +199,11 @@ pub struct LanguageRow {
     pub type_modifiers: &'static [&'static str],
     /// If true, a variable whose name is in upper case is a constant.
     pub upper_case_constants: bool,
-    /// Kinds of syntax nodes that expand one value to several arguments. A call with such a node has no known
-    /// number of arguments.
+    /// Kinds of syntax nodes that expand one value to several arguments. If a call contains such a node, its
+    /// number of arguments is not known.
     pub spread_nodes: &'static [&'static str],
-    /// Whether the C preprocessor processes the language. If true, macros at places where the grammar allows
-    /// no name are replaced by spaces before the parse.
+    /// Whether source files of the language are processed by the C preprocessor. If true, macros at places
+    /// where the grammar allows no name are replaced by spaces before the parse.
     pub preprocessed: bool,
     /// The names that the language defines itself.
     pub builtins: Builtins,

@@ -2,7 +2,7 @@
 //! sample, a person can compare edges with the code. Usage:
 //! `cargo run --release -p cairn-linking --example read_edges -- DIR CLASS SEED COUNT [KIND,…]`.
 //!
-//! CLASS is a resolution class or the reason of an unresolved reference. If CLASS is `all`, the example
+//! CLASS is a resolution class, or the reason why a reference is unresolved. If CLASS is `all`, the example
 //! prints the count of each class and reason instead. The files are linked in the same way as in the
 //! pipeline, except that settings, inventory rules and the modules of files are not used.
 

@@ -22,8 +22,7 @@ pub(crate) fn of_signature(signature: &str, name: &str) -> Arity {
     for (index, parameter) in split_parameters(list).enumerate() {
         let parameter = parameter.trim();
         if index == 0 && parameter.starts_with("this ") {
-            // A call of a C# extension method writes the object before the dot, or passes it as the first
-            // argument.
+            // A call of a C# extension method has the object either before the dot or as the first argument.
             arity.max = 1;
             continue;
         }

@@ -98,7 +98,7 @@ fn last_part(module: &str) -> &str {
     module.rsplit(['.', '/']).next().unwrap_or(module)
 }
 
-/// The usual package name: `github.com/a/b/v2` and `gopkg.in/b.v2` are both `b`.
+/// The usual name of the package at an import path: `b` for `github.com/a/b/v2` and for `gopkg.in/b.v2`.
 fn go_package_name(module: &str) -> &str {
     let is_version =
         |part: &str| part.len() > 1 && part.starts_with('v') && part[1..].bytes().all(|byte| byte.is_ascii_digit());

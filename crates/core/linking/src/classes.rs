@@ -14,8 +14,8 @@ use crate::{Definition, Family, Name};
 const MAX_DEPTH: u32 = 12;
 
 impl Lookup<'_> {
-    /// Resolves `name` in a class: to a member of the class itself if it exists, otherwise to a member of the
-    /// first base class that has a member with this name.
+    /// Resolves `name` to a member of a class. If the class itself has no member with this name, the first
+    /// base class that has one is used.
     pub(crate) fn class_member(&mut self, file: FileId, class: u32, name: &str, ask: Ask) -> Finding {
         let query = LinkQuery::new(Topic::Member, file, Name(class.into()), Name::of(name), ask);
         self.remembered(query, |lookup| lookup.in_hierarchy(file, class, name, ask, 0))

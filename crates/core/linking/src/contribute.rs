@@ -112,7 +112,7 @@ fn bases(outline: &Outline, family: Family) -> Vec<Base> {
     let base = |base: &cairn_domain::OutlineBase| Base {
         class: base.class,
         name: match &base.receiver {
-            // If the source writes a base with its full name, the base is looked up by that name.
+            // If the source uses the full name of a base, the base is looked up by the full name.
             Some(receiver) => format!("{}.{}", receiver.strip_prefix("<root>.").unwrap_or(receiver), base.name),
             None => base.name.clone(),
         },

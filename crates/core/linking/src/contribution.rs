@@ -1,8 +1,8 @@
 //! The contribution of one file: the names, the classes and the imports of the file that other files can use.
 //! Other files find only these parts of the file.
 //!
-//! The environment is built only from contributions. Therefore a run that changed one file needs the facts of
-//! only that file and of the affected files. For all other files, such a run needs only the contributions.
+//! The environment is built only from contributions. Therefore, if one file changed, a run needs the facts of
+//! only that file and of the affected files. For all other files, the run needs only the contributions.
 //! Contributions contain hashes instead of names, except where a path must be formed.
 
 use std::sync::{Arc, OnceLock};
@@ -114,7 +114,7 @@ pub struct FieldType {
     pub scope: Name,
 }
 
-/// The item in the file of an entry to which the entry refers.
+/// The item to which an entry refers. The item is in the file of the entry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Item {
     File,

@@ -72,7 +72,7 @@ impl FileLinker<'_> {
         }
     }
 
-    /// Finds the file that `text` names by a path. The path is relative to the folder of the document or to
+    /// Finds the file whose path `text` contains. The path is relative to the folder of the document or to
     /// the root.
     fn mentioned_file(&mut self, text: &str) -> Option<u32> {
         let text = text.trim().trim_start_matches("./");

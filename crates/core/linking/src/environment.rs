@@ -24,8 +24,8 @@ pub struct Environment<'a> {
     pub(crate) packages: Packages<'a>,
     /// The entries of the files that both states of a change contain.
     table: Arc<Table>,
-    /// For each key to which the state's own files add an entry: all entries of this key, including the
-    /// entries of shared files.
+    /// All entries of each key to which the state's own files add an entry, including the entries of shared
+    /// files.
     overlay: FxHashMap<u64, Vec<Entry>>,
     /// Results that are computed from many entries and are the same for every file.
     pub(crate) shared: Mutex<FxHashMap<LinkQuery, Finding>>,

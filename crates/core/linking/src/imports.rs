@@ -133,7 +133,7 @@ impl FileLinker<'_> {
     }
 
     /// The file that represents a package of many files. This is the file with the same name as the folder.
-    /// If no file has this name, it is the file with the documentation of the package, otherwise the first
+    /// If no file has this name, the file with the documentation of the package is used, or else the first
     /// file.
     fn face_of_package(&mut self, family: Family, namespace: Name) -> Option<u32> {
         if family == Family::Python {

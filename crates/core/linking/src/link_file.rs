@@ -128,7 +128,7 @@ impl<'e> FileLinker<'e> {
         if is_implemented { ReferenceKind::Implement } else { ReferenceKind::Extend }
     }
 
-    /// Records an unresolved reference, except if the reference reads a local variable as a value.
+    /// Records an unresolved reference, unless the reference only reads a local variable as a value.
     fn keep(&mut self, reference: &Reference, reason: Unresolved) {
         if reference.kind == ReferenceKind::Value && reason == Unresolved::Dynamic {
             return;

@@ -17,8 +17,8 @@ const MANY_BINDINGS: usize = 16;
 
 impl<'e> Resolver<'e> {
     /// Resolves a name in the functions and classes that enclose a reference, from the innermost to the
-    /// outermost. The flag is true if one of these classes has an unknown base. In this case, the name may be
-    /// inherited from the unknown base.
+    /// outermost. The flag is true if one of these classes has an unknown base, from which the class may
+    /// inherit the name.
     pub(crate) fn local(&mut self, name: &'e str, enclosing: Option<u32>, ask: Ask) -> (Local<'e>, bool) {
         let hashed = Name::of(name);
         let mut is_open = false;

@@ -33,12 +33,12 @@ pub(crate) struct Lookup<'e> {
 const FUEL: u32 = 300;
 
 /// The maximum number of entries and steps that the lookups of one file may use. Large files need about a
-/// hundredth of this number. After this limit, the remaining lookups of a file find nothing. The limit is
-/// reached at the same point on every machine.
+/// hundredth of this number. When a file has reached this limit, its remaining lookups find nothing. The
+/// limit is reached at the same point on every machine.
 const WORK: u64 = 50_000_000;
 
-/// A result that was computed from fewer entries is not remembered, because a new computation takes no longer
-/// than a lookup of the stored result.
+/// A result is remembered only if it was computed from more entries than this number. Other results can be
+/// computed again as fast as they can be looked up.
 const MANY_ENTRIES: usize = 16;
 
 impl<'e> Lookup<'e> {

@@ -15,8 +15,8 @@ use crate::rules::Rules;
 /// Increase this number when a code change gives a different outline for the same facts.
 pub const OUTLINE_VERSION: u64 = 1;
 
-/// Builds the outline of a file. The outline depends only on the facts. Therefore a caller can store it
-/// beside the facts or build it again.
+/// Builds the outline of a file. The outline depends only on the facts. Therefore a caller can either store
+/// the outline with the facts or build it again.
 pub fn outline(facts: &FileFacts) -> Outline {
     let family = family_of(&facts.language);
     let mut ordinals: FxHashMap<(&str, SymbolKind), u32> = FxHashMap::default();

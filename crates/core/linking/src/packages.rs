@@ -31,7 +31,7 @@ impl<'a> Packages<'a> {
         packages
     }
 
-    /// The packages with this name. The name is in the form that code uses.
+    /// The packages with this name. `name` has the form in which code writes the name of the package.
     pub(crate) fn named(&self, ecosystem: &str, name: &str) -> impl Iterator<Item = &'a PackageManifest> {
         self.at(self.by_name.get(&(Name::of(ecosystem), in_code(ecosystem, name))))
     }
@@ -59,7 +59,8 @@ impl<'a> Packages<'a> {
     }
 }
 
-/// The form of a package name that code uses. Rust code writes `_` for each `-` in the name of a crate.
+/// The form in which code writes the name of a package. Rust code writes `_` for each `-` in the name of a
+/// crate.
 fn in_code(ecosystem: &str, name: &str) -> Name {
     match ecosystem {
         "cargo" => Name::of(&name.replace('-', "_")),

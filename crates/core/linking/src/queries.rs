@@ -15,7 +15,7 @@ pub(crate) enum Topic {
     Own,
     /// Like `Exported`, but without wildcard imports.
     OwnExported,
-    /// An inline module of Rust.
+    /// An inline Rust module.
     Module,
     /// A name from a wildcard import. The field `name` contains the index of the import.
     Wildcard,

@@ -105,7 +105,7 @@ impl Finding {
         }
     }
 
-    /// Lowers the certainty to `limit` if it is higher.
+    /// Lowers the certainty to `limit` if the certainty is higher.
     pub(crate) fn at_most(self, limit: Resolution) -> Self {
         match self {
             Finding::Found(referents, resolution) => Finding::Found(referents, resolution.max(limit)),
@@ -154,7 +154,7 @@ impl Want {
                     || kind.is_type() && !rules.constructors_need_new
             }
             // The constructors of a class are methods with the class's name. If an instantiation inside the
-            // class uses this name, it means the class.
+            // class uses this name, the name means the class, not a constructor.
             Want::Instance => {
                 kind.is_type()
                     || matches!(kind, Function | Macro | Variable | Constant)
@@ -171,7 +171,7 @@ impl Want {
     }
 
     /// Whether the reference means a class. In some languages, a class and an object can have the same name;
-    /// in this case, such a reference does not mean the object.
+    /// such a reference then never means the object.
     pub(crate) fn is_of_type(self) -> bool {
         matches!(self, Want::Instance | Want::Type)
     }
@@ -189,7 +189,7 @@ impl Want {
     }
 }
 
-/// The requirements that a referent must satisfy for a reference.
+/// The requirements of a reference that its referent must satisfy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ask {
     pub(crate) want: Want,

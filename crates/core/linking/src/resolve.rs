@@ -52,7 +52,7 @@ pub(crate) struct Resolver<'e> {
     /// The results for names at the top level of the file. A result is computed when the first reference to
     /// the name is resolved, and then stored.
     tops: FxHashMap<(Name, Name, Want, Option<u8>), Finding>,
-    /// The results for names of which a function has many bindings.
+    /// The results for names that have many bindings in one function.
     pub(crate) in_functions: FxHashMap<(u32, Name, Want, Option<u8>), Local<'e>>,
     /// The methods that a call may mean if the class of the object is unknown.
     pub(crate) methods: FxHashMap<MethodCall, Vec<(FileId, u32)>>,
@@ -166,7 +166,7 @@ impl<'e> Resolver<'e> {
         found
     }
 
-    /// Resolves a macro of Rust. In the order of the text, a macro is visible after its definition, even in
+    /// Resolves a Rust macro. In the order of the text, a macro is visible after its definition, even in
     /// other files.
     fn macro_of_crate(&mut self, name: &str) -> LinkResult {
         let named = self.lookup.named(self.family, Name::of(name));

@@ -1,5 +1,5 @@
-//! The bindings of the functions and classes of one file. The resolver uses them to search for a name from
-//! the innermost scope around a reference outwards.
+//! The bindings of the functions and classes of one file. The resolver searches these bindings for a name,
+//! from the innermost scope around a reference outwards.
 
 use cairn_domain::{Binding, BindingEvidence, FileFacts, SymbolKind};
 

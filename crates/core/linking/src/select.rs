@@ -8,8 +8,8 @@ use crate::names::{FileId, Name};
 use crate::referents::{Ask, Finding, Referent, Referents, Want};
 use crate::rules::Rules;
 
-/// Selects the definitions that the reference can mean from definitions with the same scope and name. The
-/// result is `Exact` only if one definition is left.
+/// From definitions with the same scope and name, selects those that the reference can mean. The result is
+/// `Exact` only if one definition is left.
 pub(crate) fn select(
     lookup: &mut Lookup<'_>,
     candidates: impl ExactSizeIterator<Item = (FileId, u32)>,
@@ -77,8 +77,8 @@ fn admitted<'d>(
     candidates.iter().filter(fits).copied().collect()
 }
 
-/// Whether a class declares more methods with a name than it defines. If so, it is unknown which method the
-/// reference means.
+/// Whether a class declares more methods with this name than it defines. If so, the linker cannot know which
+/// method the reference means.
 fn declares_more_than_it_defines<'d>(
     candidates: &[(FileId, u32)],
     definition: impl Fn(&(FileId, u32)) -> &'d Definition,

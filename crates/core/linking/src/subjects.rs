@@ -1,4 +1,4 @@
-//! Finds out what the receiver of a reference means.
+//! Determines what the receiver of a reference refers to.
 
 use cairn_domain::{Resolution, SymbolKind};
 use cairn_languages::is_builtin;
@@ -16,7 +16,7 @@ use crate::scopes::Variable;
 /// The prefix of a receiver in the global namespace.
 const ROOT_PREFIX: &str = "<root>.";
 
-/// The meaning of a receiver.
+/// The item or value to which a receiver refers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Subject {
     /// A class, file or package itself, not an object of a class.
@@ -239,8 +239,8 @@ fn global_type(lookup: &mut Lookup<'_>, file: FileId, name: Name) -> Option<Find
     Some(lookup.dotted(file, Name::EMPTY, &first.type_name, Ask::TYPE))
 }
 
-/// The type of a field, resolved in the file that contains the field. `None` if no type is evident, or more
-/// than one.
+/// The type of a field, resolved in the file that contains the field. `None` unless exactly one type is
+/// evident.
 fn field_type(lookup: &mut Lookup<'_>, file: FileId, class: u32, name: Name) -> Option<Finding> {
     let definition = *lookup.definition(file, class);
     let family = lookup.contribution(file).family;

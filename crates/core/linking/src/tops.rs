@@ -11,8 +11,8 @@ use crate::rules::Rules;
 use crate::select::select;
 use crate::{Family, ImportFact, Name};
 
-/// Whether a name is looked up from inside the file or from another file. Inside the file, all its names are
-/// visible. From other files, only its exports are visible.
+/// Whether a name is looked up from inside the file or from another file. Inside the file, all names of the
+/// file are visible. From other files, only the exports of the file are visible.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum View {
     Inside,
@@ -21,8 +21,8 @@ pub(crate) enum View {
 
 impl<'e> Lookup<'e> {
     /// Resolves `name` for a reference inside the file, at the top level of the file or in one of its inline
-    /// modules. The definitions and the imports of the file are searched first, then its package, then its
-    /// wildcard imports.
+    /// modules. The definitions and the imports of the file are searched first, then the package of the file,
+    /// then the wildcard imports of the file.
     pub(crate) fn visible(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
         let query = LinkQuery::new(Topic::Visible, file, container, Name::of(name), ask);
         self.remembered(query, |lookup| lookup.find_visible(file, container, name, ask))

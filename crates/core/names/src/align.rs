@@ -23,8 +23,8 @@ const OPTIONAL_WEIGHT: u32 = 1;
 /// The nearness, in thousandths, of two different words that are at the same position between pairs of near
 /// words.
 pub(crate) const OTHER_WORD: u32 = 300;
-/// Different words at the same position are paired only if the score without these pairs is at least this, in
-/// thousandths.
+/// Different words at the same position are paired only if the score without these pairs is at least this
+/// value, in thousandths.
 const MIN_NEAR_SHARE: u32 = 400;
 /// The score is multiplied by this factor, in thousandths, if the name lacks requested words and contains
 /// additional words.

@@ -12,17 +12,19 @@ use crate::word_match::{ABBREVIATION, max_edits, sound_match, word_match};
 
 pub(crate) const JOINED: u32 = 980;
 const INITIALS_OF_WORDS: u32 = 760;
-/// The initials of fewer requested words are ignored, because they often match by chance.
+/// Minimum number of requested words whose initials are compared. The initials of fewer words often match by
+/// chance.
 const MIN_INITIALS: usize = 3;
-/// A name is ignored if the upper bound of its score from matching words is lower than this, in thousandths.
+/// A name is ignored if the upper bound of its score from matching words is lower than this value, in
+/// thousandths.
 const MIN_BOUND: u32 = 380;
 /// Maximum number of names that are scored exactly. The names with the highest bounds are scored.
 const MAX_CANDIDATES: usize = 20_000;
-/// Shorter names, in characters, are not compared with names that lack a part of them.
+/// Minimum length, in characters, of a requested name that also matches names that lack a part of it.
 const MIN_WITH_GAP: usize = 5;
 /// The value of `cut` for a word whose inner letters are replaced by their number: `k8s`.
 pub(crate) const NUMBERED: u8 = 0;
-/// Shorter words are not abbreviated in this way.
+/// Minimum length of a word that has such an abbreviation.
 const MIN_NUMBERED: usize = 4;
 /// The sums of bounds are divided by this number, so that they fit into 16 bits.
 const UNIT: u32 = 16;
@@ -188,8 +190,8 @@ impl WordUses {
         self.of_word.entry(word).or_default().push(word_use);
     }
 
-    /// The names that contain near words, each with an upper bound of the score that its words can give it.
-    /// Names with a bound below `min` are omitted. The highest bounds come first.
+    /// The names that contain near words, each with an upper bound of its score from words. Names with a
+    /// bound below `min` are omitted. The highest bounds come first.
     pub(crate) fn names(
         &self,
         wanted: &WantedName,

@@ -122,14 +122,14 @@ impl Signature {
         Self(set)
     }
 
-    /// Whether the signatures allow that `edits` edits change one text into the other. False only if more
-    /// edits are needed.
+    /// Returns false only if the signatures show that more than `edits` edits are needed to change one text
+    /// into the other.
     #[inline]
     pub(crate) fn may_be_within(self, other: Self, edits: u32) -> bool {
         has_at_most(self.0 & !other.0, edits) && has_at_most(other.0 & !self.0, edits)
     }
 
-    /// Whether the other text may contain all letters of this text. False only if it does not.
+    /// Returns false only if the signatures show that the other text lacks a letter of this text.
     #[inline]
     pub(crate) fn may_be_part_of(self, other: Self) -> bool {
         self.0 & !other.0 == 0

@@ -9,14 +9,14 @@ const BEGINNING: u32 = 80;
 const PART: u32 = 60;
 /// The maximum score of a similar name.
 const SIMILAR: u32 = 50;
-/// A name is similar only if its similarity is higher than this, in thousandths.
+/// A name is similar only if its similarity is higher than this value, in thousandths.
 const MIN_SIMILARITY: u32 = 700;
 
 /// A requested name is compared by words only if its longest word has at least this number of bytes.
 /// Otherwise, a requested extension would match all files with this extension.
 const MIN_WORD_BYTES: usize = 4;
 
-/// The match of a path.
+/// How well a path matches the requested name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PathScore {
     /// 100 for the whole path, 90 for the base name or the last parts of the path, 80 for the beginning of
@@ -68,7 +68,8 @@ impl WantedFile {
         }
     }
 
-    /// The match of a path, or `None`. `lower` is the path in lower case.
+    /// Returns how well a path matches, or `None` if the path does not match. `lower` is the path in lower
+    /// case.
     pub fn score(&self, path: &str, lower: &str) -> Option<PathScore> {
         if self.lower.is_empty() {
             return None;
@@ -96,7 +97,7 @@ impl WantedFile {
         Some(PathScore { score, rank })
     }
 
-    /// The match of a path that has similar letters or contains the requested words.
+    /// Returns how well a path matches by similar letters or by the words that it contains.
     fn similarity(&self, lower: &str, base: &str) -> Option<PathScore> {
         let by_letters = self.by_letters(lower, base);
         let similarity = by_letters.max(self.by_words(base))?;

@@ -96,7 +96,7 @@ static KNOWN_WORDS: LazyLock<Vec<(&'static str, Signature)>> = LazyLock::new(|| 
     long.map(|word| (word, Signature::of(word.chars()))).collect()
 });
 
-/// Words with fewer letters are not considered misspelled.
+/// Minimum number of letters of a word that may be considered misspelled.
 const MIN_MISSPELLED: usize = 4;
 /// Maximum number of replacements of a misspelled word.
 const MAX_MISSPELLED: usize = 24;

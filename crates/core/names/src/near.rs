@@ -13,7 +13,7 @@ use crate::word_match::ABBREVIATION;
 
 /// Minimum score of a near name.
 pub const MIN_SCORE: u32 = 500;
-/// A lower score from letters is ignored.
+/// Minimum score from letters; a lower score is ignored.
 const MIN_LETTER_SCORE: u32 = 700;
 /// Maximum score of a near name. A name that differs from the requested name only in its style has a higher
 /// score.
@@ -25,8 +25,7 @@ const BEGINNING: u32 = 200;
 /// smaller.
 const EDIT_LOSS: u32 = 750;
 /// The loss of score and rank for a single gap (a run of missing letters) as long as the whole name. The loss
-/// of a shorter gap is proportionally smaller. If only some letters are missing, the loss is proportionally
-/// smaller.
+/// for a shorter gap is proportionally smaller.
 const GAP_LOSS: u32 = 800;
 const OTHER_WORD_LOSS: u32 = 80;
 /// Added to the nearness if the requested name is only the beginning of the name.
@@ -35,7 +34,8 @@ const CONTINUATION: u32 = 60;
 const LETTERS_AT_MOST: u32 = 990;
 const SCORE_OF_INITIALS: u32 = 700;
 /// The rank, before it is multiplied by [`SCORE_WEIGHT`], of a name with at least [`MANY_INITIALS`] matching
-/// initials. It is higher than for fewer initials, because many initials rarely match by chance.
+/// initials. This rank is higher than the rank for fewer initials, because many initials rarely match by
+/// chance.
 const RANK_OF_MANY_INITIALS: u32 = 860;
 const MANY_INITIALS: usize = 4;
 /// The weight of the nearness in the rank of a name. The other part of the rank is the closeness of letters.
@@ -54,7 +54,7 @@ pub struct NearName {
 }
 
 /// The nearest names of a table, nearest first. `accept` returns false for the names that the caller may not
-/// see. It is called only for names that are among the nearest names so far.
+/// see. `accept` is called only for names that are among the nearest names so far.
 pub fn near_names(
     wanted: &WantedName,
     table: &impl NameTable,
@@ -97,7 +97,7 @@ pub fn near_names(
 }
 
 /// The score of one name, or `None` if the name is not near. [`near_names`] returns the same score for this
-/// name, whatever the table.
+/// name, regardless of the table that contains the name.
 pub fn score_name(wanted: &WantedName, name: &str) -> Option<NearName> {
     let table = MemoryTable::of(std::iter::once(name));
     near_names(wanted, &table, &NearIndex::of(&table), 1, |_| true).into_iter().next()
@@ -117,7 +117,7 @@ struct Nearest<F> {
 }
 
 impl<F: FnMut(u32) -> bool> Nearest<F> {
-    /// Whether the list is full and a name with at most this rank cannot enter it.
+    /// Whether the list is full, so that a name with at most this rank cannot be added.
     fn is_full_above(&self, rank: u32) -> bool {
         self.found.len() >= self.limit && self.found.last_key_value().is_some_and(|((last, _), _)| last.0 > rank)
     }
@@ -230,8 +230,8 @@ impl Scratch {
     }
 }
 
-/// The pair of a word at a position. `starts` are the uses of the word directly before, and `before` are the
-/// uses of the word before that.
+/// The pair for a use of the word at a position. `starts` are the uses of the previous word, and `before` are
+/// the uses of the word before the previous word.
 fn pair_of(word_use: WordUse, (before, starts): (&[WordUse], &[WordUse]), position: usize) -> Option<Pair> {
     match word_use {
         WordUse::Whole { wanted, nearness, reasons } => Some(Pair { nearness, wanted, name: 1 << position, reasons }),

@@ -5,9 +5,9 @@ use crate::lexicon::weight;
 use crate::sound::sound_code;
 use crate::table::NameTable;
 
-/// Longer names, in bytes without separators, are not compared letter by letter.
+/// Maximum length, in bytes without separators, of a name that is compared letter by letter.
 pub(crate) const MAX_FLAT_BYTES: usize = 96;
-/// The initials of names with fewer words are not stored.
+/// Minimum number of words in a name whose initials are stored.
 const MIN_INITIALS: usize = 2;
 
 /// Texts in ascending order of their length, with their signatures. A scan reads only the signatures of the
@@ -40,8 +40,8 @@ impl ByLength {
         Self { starts, signatures, numbers }
     }
 
-    /// Calls `found` with the number of each text that may differ by at most `edits` edits, according to its
-    /// length and signature.
+    /// Calls `found` with the number of each text that, judging by its length and signature, may differ by at
+    /// most `edits` edits.
     pub(crate) fn scan(&self, length: usize, signature: Signature, edits: u32, mut found: impl FnMut(u32)) {
         let start = |length: usize| self.starts.get(length.min(MAX_FLAT_BYTES + 1)).map_or(0, |at| *at as usize);
         let range = start(length.saturating_sub(edits as usize))..start(length + edits as usize + 1);
@@ -52,8 +52,8 @@ impl ByLength {
         }
     }
 
-    /// Calls `found` with the number of each text of these lengths that may contain all letters of the
-    /// signature, or whose letters may all be in the signature.
+    /// Calls `found` with the numbers of texts with these lengths. A text is included if it may contain all
+    /// letters of the signature, or if the signature may contain all letters of the text.
     pub(crate) fn scan_parts(
         &self,
         lengths: std::ops::RangeInclusive<usize>,

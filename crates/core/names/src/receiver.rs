@@ -6,7 +6,7 @@ use crate::fold::folded;
 use crate::near::score_name;
 use crate::wanted::WantedName;
 
-/// An owner with a lower score, in thousandths, is not the requested owner.
+/// Minimum score, in thousandths, at which an owner counts as the requested owner.
 const MIN_OWNER_SCORE: u32 = 660;
 
 /// Compares the requested owner with the owners of symbols. The score of each owner is computed once.
@@ -20,9 +20,9 @@ impl<'a> OwnerScores<'a> {
         Self { requested: wanted.owners.last(), known: FxHashMap::default() }
     }
 
-    /// The highest score, in thousandths, of the owners of a symbol in comparison with the requested owner.
-    /// If the requested name is `Server.run`, the requested owner is `Server`. The owners of a symbol are the
-    /// parts of its qualified name, its file and its module.
+    /// Compares the owners of a symbol with the requested owner, and returns the highest score in
+    /// thousandths. If the requested name is `Server.run`, the requested owner is `Server`. The owners of a
+    /// symbol are the parts of its qualified name, its file and its module.
     pub fn best<'o>(&mut self, owners: impl Iterator<Item = &'o str>) -> u32 {
         let Some(requested) = self.requested else { return 0 };
         let mut best = 0;

@@ -2,7 +2,7 @@
 
 use crate::fold::folded;
 
-/// How exactly a requested name is equal to the name of a symbol.
+/// How exactly a requested name matches the name of a symbol.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum SameName {
     Exact,

@@ -4,7 +4,8 @@
 /// Spellings that are replaced by a spelling with the same sound, because the classes of letters do not make
 /// them equal.
 const SPELLINGS: [(&str, &str); 4] = [("gh", ""), ("ph", "f"), ("tion", "sion"), ("wr", "r")];
-/// A word with fewer consonants has no sound code, because too many other words would have the same code.
+/// Minimum number of consonants in a word that has a sound code. With fewer consonants, too many words would
+/// have the same code.
 const MIN_CONSONANTS: usize = 2;
 
 /// The sound code of a word: the classes of its consonants, and whether the word begins with a vowel. A class

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::fold::fold_words;
 use crate::wanted::MAX_WORDS;
 
-/// Distinct names, and the distinct words of all names. Both are numbered, starting at zero; words are
+/// Distinct names, and the distinct words of all names. Names and words are numbered from zero; words are
 /// numbered in ascending order of their texts.
 pub trait NameTable {
     fn num_names(&self) -> u32;

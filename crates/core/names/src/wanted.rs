@@ -8,12 +8,13 @@ use crate::fold::{fold_words, folded};
 use crate::lexicon::{Replacement, is_keyword, is_noise, replacements, replacements_of_misspelled, weight};
 use crate::sound::sound_code;
 
-/// Maximum number of words of a name that are compared, because bit sets of words have 16 bits.
+/// Maximum number of words of a name that are compared. The limit is 16, because bit sets of words have 16
+/// bits.
 pub(crate) const MAX_WORDS: usize = 16;
-/// Longer requested names are cut after this number of characters.
+/// Maximum number of characters of a requested name; the rest is cut off.
 const MAX_CHARACTERS: usize = 200;
 
-/// Keywords that refer to the surrounding definition or crate. They are not used as owners.
+/// Keywords that refer to the surrounding definition or crate. These keywords are not used as owners.
 const OWN: [&str; 6] = ["self", "Self", "this", "super", "cls", "crate"];
 
 /// A requested name: `getUser`, `Server.run`, `server::Run()`, or a phrase such as "open the config file".
@@ -27,7 +28,7 @@ pub struct WantedName {
     pub(crate) signature: Signature,
 }
 
-/// Two words of which one abbreviates the other, as learned from the code that is searched.
+/// Two words, one of which abbreviates the other. The pair was learned from the searched code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LearnedAbbreviation {
     pub word: String,
@@ -89,8 +90,8 @@ impl WantedName {
         wanted
     }
 
-    /// The same name with abbreviations that were learned from the searched code. They have the same effect
-    /// as the shipped abbreviations.
+    /// The same name with abbreviations that were learned from the searched code. Learned abbreviations have
+    /// the same effect as the shipped abbreviations.
     #[must_use]
     pub fn with_abbreviations(mut self, learned: &[LearnedAbbreviation]) -> Self {
         self.owners = self.owners.into_iter().map(|owner| owner.with_abbreviations(learned)).collect();
@@ -129,8 +130,8 @@ impl WantedName {
         Self { owners: Vec::new(), words, signature: Signature::of(flat.chars()), flat }
     }
 
-    /// Splits the name into a name that consists of its last `num_words` words, and an owner that consists of
-    /// the words before them: `server_run` becomes `server.run`. `None` if there are no such words, or if the
+    /// Splits the name: the last `num_words` words become the name, and the words before them become the
+    /// owner. For example, `server_run` becomes `server.run`. `None` if there are no such words, or if the
     /// name already has an owner.
     pub fn with_joined_owner(&self, num_words: usize) -> Option<Self> {
         let at = self.words.len().checked_sub(num_words).filter(|at| *at > 0 && num_words > 0)?;
@@ -148,7 +149,7 @@ impl WantedName {
         self.owners.last().is_some_and(|requested| folded(owner).replace(' ', "") == requested.flat)
     }
 
-    /// Whether the requested name contains neither letters nor digits. In this case, no name is near it.
+    /// Whether the requested name contains neither letters nor digits. No name is near such a requested name.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }

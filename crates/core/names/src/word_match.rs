@@ -15,7 +15,7 @@ const WITHOUT_VOWELS: u32 = 900;
 const SYNONYM: u32 = 820;
 const CONSONANTS: u32 = 800;
 const SOME_LETTERS: u32 = 720;
-/// The minimum nearness of a word and a beginning of the word with at least three letters. Up to
+/// The minimum nearness of a word and its beginning, if the beginning has at least three letters. Up to
 /// `BEGINNING_BY_LENGTH` is added, depending on the share of the word that the beginning covers.
 const BEGINNING: u32 = 760;
 const BEGINNING_BY_LENGTH: u32 = 140;
@@ -64,8 +64,8 @@ fn replacement(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
     in_table(&wanted.replacements, word)
 }
 
-/// Compares the word with the replacements of the correctly spelled words that the caller may have meant:
-/// `deccode` is a misspelled `decode`, which has the synonym `parse`.
+/// Compares the word with the replacements of the correctly spelled words that the caller may have meant. For
+/// example, `deccode` is a misspelled `decode`, which has the synonym `parse`.
 fn replacement_of_misspelled(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
     let (nearness, reasons) = in_table(&wanted.replacements_if_misspelled, word)?;
     Some((nearness * MISSPELLED / 1_000, reasons.with(Reason::Typo)))

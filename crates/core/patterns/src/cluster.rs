@@ -1,9 +1,10 @@
 //! Groups similar sets into clusters around medoids.
 //!
 //! Connected components would form chains: A is similar to B, B to C, and so on, until the two ends have
-//! nothing in common. Therefore each cluster is a star. The set with the most similar members becomes the
-//! medoid, and its cluster consists of the sets that are similar to the medoid itself. The remaining sets are
-//! clustered in the same way. Every member is similar to the medoid. Clusters with more members come first.
+//! nothing in common. Therefore each cluster is a star. The set that is similar to the largest number of
+//! members becomes the medoid. The cluster of the medoid consists of the sets that are similar to the medoid
+//! itself. The remaining sets are clustered in the same way. Every member is similar to the medoid. Clusters
+//! with more members come first.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,8 +17,8 @@ pub(crate) struct Cluster {
     pub(crate) sets: Vec<u32>,
 }
 
-/// Forms the clusters. `weights` contains the number of members of each set. If two sets have equally many
-/// similar members, the set with the smaller number becomes the medoid.
+/// Forms the clusters. `weights` contains the number of members of each set. If two sets are similar to
+/// equally many members, the set with the smaller number becomes the medoid.
 pub(crate) fn clusters(neighbours: &[Vec<u32>], weights: &[usize], min_size: usize) -> Vec<Cluster> {
     let mut is_taken = vec![false; weights.len()];
     let mut sizes: Vec<usize> = neighbours
@@ -61,7 +62,7 @@ mod tests {
 
     #[test]
     fn chain_does_not_become_one_cluster() {
-        // The chain is 0 - 1 - 2 - 3 - 4. Its ends have nothing in common.
+        // The chain is 0 - 1 - 2 - 3 - 4. The ends of the chain have nothing in common.
         let neighbours = vec![vec![1], vec![0, 2], vec![1, 3], vec![2, 4], vec![3]];
         let found = clusters(&neighbours, &[1, 1, 1, 1, 1], 2);
         assert_eq!(found, [Cluster { medoid: 1, sets: vec![0, 1, 2] }, Cluster { medoid: 3, sets: vec![3, 4] }]);

@@ -33,7 +33,7 @@ fn node(pattern: &PatternRecord) -> NodeRecord {
     }
 }
 
-/// The edges of one pattern. Members are sorted by path and line, so the sites in one file are numbered in
+/// The edges of one pattern. Members are sorted by path and line, so the edges from one file are numbered in
 /// this order.
 fn edges_of(pattern: &PatternRecord) -> Vec<EdgeRecord> {
     let owner = pattern.repository;

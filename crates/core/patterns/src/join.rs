@@ -40,7 +40,7 @@ fn num_common(a: &[u32], b: &[u32]) -> usize {
 const MOST_COMPARISONS: usize = 4_000_000;
 
 /// If at most this number of sets share a rare element, all pairs of these sets are compared. If more sets
-/// share it, only the pairs with one of the first sets are compared.
+/// share the element, only the pairs that include one of the first sets are compared.
 fn most_compared(num_sets: usize) -> usize {
     (MOST_COMPARISONS / num_sets.max(1)).clamp(16, 1_000)
 }

@@ -87,8 +87,8 @@ fn class_shapes(repository: RepositoryId, file: &PatternFile<'_>) -> Vec<Shape> 
     classes.into_values().collect()
 }
 
-/// The class to which a method belongs. The method may be defined outside the class, as in an `impl` block in
-/// Rust or in Go.
+/// The class to which a method belongs. The method may be defined outside the class, as in a Rust `impl`
+/// block or as a Go method.
 fn class_of(
     symbol: &OutlineSymbol,
     classes: &BTreeMap<usize, Shape>,

@@ -70,8 +70,8 @@ fn joined(name: &str, words: &[&str]) -> Option<String> {
     Some(name[start..end].to_owned())
 }
 
-/// Replaces the first occurrence of `part` in a name by `*`, ignoring case. The words of `part` may be joined
-/// or separated by `_`. A `part` of fewer than three letters is not replaced.
+/// Replaces the first occurrence of `part` in a name with `*`, ignoring case. The words of `part` may be
+/// joined or separated by `_`. A `part` of fewer than three letters is not replaced.
 pub(crate) fn blank_out(name: &str, part: &str) -> String {
     let (lower, part) = (name.to_ascii_lowercase(), part.to_ascii_lowercase());
     let forms = [part.replace('-', "_"), part.replace(['_', '-'], "")];

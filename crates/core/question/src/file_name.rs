@@ -48,7 +48,7 @@ pub(crate) fn file_name(tokens: &[Token]) -> Option<FileNameQuery> {
     Some(FileNameQuery { name: tokens[index].text.clone(), kind })
 }
 
-/// Whether a text is written like the name or the path of a file, and not like a name of code.
+/// Whether a text looks like the name or the path of a file, and not like an identifier.
 pub fn is_written_like_a_file(text: &str) -> bool {
     kind(text).is_some()
 }

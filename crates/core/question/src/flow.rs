@@ -92,8 +92,8 @@ pub(crate) struct FlowFound {
 
 impl FlowFound {
     /// The tokens that name the ends. These tokens state no filter: "path from auth.py to db.py" asks for a
-    /// path that begins in auth.py. The second of the two ends stops before the next preposition, so that a
-    /// filter may follow it: "path from login to session in the billing module".
+    /// path that begins in auth.py. The tokens of the second end stop before the next preposition, so that a
+    /// filter may follow: "path from login to session in the billing module".
     pub(crate) fn named_ends(&self, tokens: &[Token]) -> Vec<Range<usize>> {
         let mut ends: Vec<Range<usize>> = [&self.from, &self.to].into_iter().flatten().cloned().collect();
         ends.sort_by_key(|end| end.start);

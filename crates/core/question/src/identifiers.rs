@@ -1,4 +1,4 @@
-//! Recognises words of a question that are spelled like names of code or like names of files.
+//! Recognises words of a question that are spelled like identifiers or like file names.
 
 use std::sync::LazyLock;
 
@@ -8,17 +8,17 @@ use crate::vocabulary::list;
 /// Names of products, formats and standards that are spelled like identifiers. Lower case, sorted.
 static PRODUCT_NAMES: LazyLock<&[&str]> = LazyLock::new(|| list("product_names"));
 
-/// Words that contain dots but are not names of code.
+/// Words that contain dots but are not identifiers.
 static DOTTED_WORDS: LazyLock<&[&str]> = LazyLock::new(|| list("dotted_words"));
 
-/// Extensions of file names, without the dot. The last row contains the first of two extensions:
-/// `Button.test`, `app.config`.
+/// Extensions of file names, without the dot. The list also contains words that are the first of two
+/// extensions, so that `Button.test` and `app.config` are file names.
 static EXTENSIONS: LazyLock<&[&str]> = LazyLock::new(|| list("extensions"));
 
 /// Names of files that have no extension, in lower case.
 static BARE_FILES: LazyLock<&[&str]> = LazyLock::new(|| list("bare_files"));
 
-/// Names of files whose extension is not a usual one, in lower case: `manifest.in`.
+/// Names of files with an unusual extension, in lower case: `manifest.in`.
 static WHOLE_FILES: LazyLock<&[&str]> = LazyLock::new(|| list("whole_files"));
 
 /// Names of files that are usually written in capitals. The list contains them in lower case. If they are not
@@ -55,8 +55,8 @@ fn is_path(text: &str) -> bool {
     (text.contains('/') || has_extension) && !text.contains(char::is_whitespace)
 }
 
-/// Whether a word of a question is spelled in a way that is usual only for names of code. Words in quotes and
-/// code spans are not identifiers.
+/// Whether a word of a question is spelled in a way that is usual only for identifiers. The result is false
+/// for words in quotes and code spans.
 pub(crate) fn is_identifier(token: &Token) -> bool {
     token.kind == TokenKind::Word && is_identifier_text(&token.text)
 }
@@ -138,7 +138,7 @@ fn is_one_letter(text: &str) -> bool {
     text.len() == 1
 }
 
-/// Whether the part before an extension of one letter is written like the name of a source file.
+/// Whether the part before an extension of one letter looks like the name of a source file.
 fn is_source_stem(stem: &str) -> bool {
     stem.len() > 1 && !stem.contains('.') && !stem.chars().any(char::is_uppercase)
 }

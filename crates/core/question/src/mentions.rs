@@ -25,11 +25,11 @@ pub enum MentionKind {
     Quoted,
     File,
     Directory,
-    /// A name that is written like a class: `UserService`.
+    /// A name that looks like the name of a class: `UserService`.
     Class,
     /// A name with parentheses: `render()`.
     Function,
-    /// Any other name that is written like a name of code: `get_user`, `getUser`, `Parser::parse`,
+    /// Any other name that looks like an identifier: `get_user`, `getUser`, `Parser::parse`,
     /// `src/server.py#run`.
     Symbol,
 }

@@ -1,4 +1,4 @@
-//! Finds the names of code in a part of a question.
+//! Finds the names that a part of a question uses for code.
 
 use std::ops::Range;
 
@@ -16,8 +16,7 @@ pub(crate) struct Name {
     pub(crate) tokens: Range<usize>,
     /// The position of the token after the name and its kind words.
     pub(crate) end: usize,
-    /// Whether the name is written like a name of code, or a word next to the name shows that it is a name of
-    /// code.
+    /// Whether the name looks like an identifier, or a word next to the name shows that it names code.
     pub(crate) is_strong: bool,
 }
 

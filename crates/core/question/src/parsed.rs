@@ -77,7 +77,7 @@ pub struct RelationshipAsked {
     pub direction: Direction,
     /// The code that the question names.
     pub name: String,
-    /// The kind of thing that the name is, according to the question: "the auth module".
+    /// The kind of thing that the name denotes, as stated in the question: "the auth module".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<NamedKind>,
     /// The second name in a question with two names: "does A call B", "functions that call both A and B".
@@ -157,8 +157,8 @@ impl ParsedQuery {
 }
 
 impl ParsedQuery {
-    /// The subject of a question of the form "how do X work" that was read without the names of the patterns
-    /// in scope. Such a question is a pattern question only if X names a pattern.
+    /// The subject X of a question "how do X work", if the question was read without the names of the
+    /// patterns in scope. The question is a pattern question only if X names a pattern.
     pub fn undecided_pattern(&self) -> Option<&str> {
         match &self.reason {
             TypeReason::HowDoTheyWork { subject, names_known: false } => Some(subject),
@@ -166,7 +166,7 @@ impl ParsedQuery {
         }
     }
 
-    /// Replaces the strategy and the limit by those of concept questions. The type does not change.
+    /// Replaces the strategy and the limit with those of concept questions. The type does not change.
     pub fn use_concept_strategy(&mut self) {
         self.strategy = QueryType::Concept.strategy();
     }

@@ -214,13 +214,13 @@ fn is_term(tokens: &[Token], index: usize) -> bool {
     })
 }
 
-/// The minimum number of letters of a name that is the end of a compound word. A compound without a separator
-/// between its words needs a longer name.
+/// The minimum number of letters of a pattern's name that is compared with the end of a compound word. If the
+/// compound has no separator between its words, the minimum is `MIN_UNMARKED_PART`.
 const MIN_PART: usize = 3;
 const MIN_UNMARKED_PART: usize = 5;
 
-/// Whether one of the words names a pattern: the word or its singular is equal to a word of the pattern's
-/// name, or ends with the pattern's name. Spaces, `_` and `-` are ignored.
+/// Whether one of the words names a pattern. A word names a pattern if the word or its singular is equal to
+/// one word of the pattern's name, or ends with the whole name. Spaces, `_` and `-` are ignored.
 pub(crate) fn names_pattern(subject: &[Token], names: &[String]) -> bool {
     subject.iter().any(|token| {
         let word = token.lower.trim_end_matches("()");
@@ -242,8 +242,8 @@ pub(crate) fn names_pattern(subject: &[Token], names: &[String]) -> bool {
     })
 }
 
-/// Whether the word does not occur in public code, and may therefore be a compound: "awsimporter" ends with
-/// the name "Importer", but "contest" does not end with the name "Test".
+/// Whether the word does not occur in public code, so that it may be a compound. "awsimporter" is treated as
+/// a compound that ends with "Importer", but "contest" is not treated as a compound that ends with "Test".
 fn is_unknown(word: &str) -> bool {
     let mut is_unknown = true;
     cairn_ranking::terms(word, StopWords::Kept, |term| is_unknown &= shipped_frequencies().count(term) == 0);
@@ -254,8 +254,8 @@ fn without_separators(name: &str) -> String {
     name.replace(['_', '-', ' '], "")
 }
 
-/// Whether a word of the subject names the pattern with this name: the word or its singular is equal to a
-/// word of the name, or ends with the name.
+/// Whether a word of the subject names the pattern with this name: the word or its singular is equal to one
+/// word of the name, or ends with the whole name.
 pub fn names_a_pattern(subject: &str, name: &str) -> bool {
     names_pattern(&crate::tokens::tokenize(subject), &[name.to_owned()])
 }

@@ -67,7 +67,7 @@ pub(crate) struct Found {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) captures: Vec<(&'static str, Range<usize>)>,
-    /// Whether every captured name is written like a name of code.
+    /// Whether every captured name looks like an identifier.
     pub(crate) is_strong: bool,
     pub(crate) verb: Option<&'static Verb>,
     pub(crate) noun: Option<&'static Noun>,
@@ -93,8 +93,8 @@ impl Phrase {
         Self(rule.split_whitespace().map(compile).collect())
     }
 
-    /// Compiles a rule in which the name of each list in `lists` matches one word of this list, and the name
-    /// with `?` matches at most one word of the list.
+    /// Compiles a rule that refers to the lists in `lists` by name. The name of a list matches one word of
+    /// the list, and the name with `?` matches at most one word.
     pub(crate) fn with_lists(rule: &'static str, lists: &[(&str, &'static str)]) -> Self {
         let compile = |text: &'static str| {
             let (name, count) = text.strip_suffix('?').map_or((text, Count::One), |name| (name, Count::Optional));
@@ -104,7 +104,7 @@ impl Phrase {
         Self(rule.split_whitespace().map(compile).collect())
     }
 
-    /// The first match of the rule in the question for which `accept` returns true.
+    /// The first match of the rule in the question, among the matches for which `accept` returns true.
     pub(crate) fn find(&self, tokens: &[Token], accept: &dyn Fn(&Found) -> bool) -> Option<Found> {
         (0..tokens.len()).find_map(|start| {
             let state = Found { start, is_strong: true, ..Found::default() };

@@ -153,10 +153,10 @@ impl fmt::Display for TypeReason {
             Self::PatternWords { words } => write!(out, "The words \"{words}\" ask for the usual form of something."),
             Self::RelationshipWords { words, relation, name } => {
                 let relation = relation.as_str().replace('_', " ");
-                write!(out, "The words \"{words}\" beside \"{name}\" ask for a relation: {relation}.")
+                write!(out, "The words \"{words}\" next to \"{name}\" ask for a relation: {relation}.")
             }
-            Self::FlowWords { words } => write!(out, "The words \"{words}\" ask for a way through the code."),
-            Self::Identifier { name } => write!(out, "The word \"{name}\" is written like a name of code."),
+            Self::FlowWords { words } => write!(out, "The words \"{words}\" ask for a path through the code."),
+            Self::Identifier { name } => write!(out, "The word \"{name}\" looks like an identifier."),
             Self::Definition { name } => write!(out, "The question asks for the definition of \"{name}\"."),
             Self::NoTest => write!(out, "No word of the question asks for a pattern, a relation, a flow or a name."),
             Self::Forced { detected } => {

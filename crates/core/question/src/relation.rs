@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// The relation of the code that a relationship question asks for to the code that the question names.
+/// How the code that a relationship question asks for is related to the code that the question names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
@@ -36,7 +36,7 @@ pub enum Relation {
     Related,
 }
 
-/// The kind of thing that the name is, according to a relationship question: "the auth module".
+/// The kind of thing that a name denotes, as stated in a relationship question: "the auth module".
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NamedKind {

@@ -17,8 +17,8 @@ pub(crate) struct Verb {
     pub(crate) subjects: Relation,
     /// The relation in a question about the objects of the verb: callees for "what does X call".
     pub(crate) objects: Relation,
-    /// Whether the verb relates code only if its object is written like a name of code. This is true for
-    /// "creates" and false for "calls".
+    /// Whether the verb relates code only if its object looks like an identifier. This is true for "creates"
+    /// and false for "calls".
     pub(crate) is_weak: bool,
     /// Whether the passive form asks for a relation after "where". For example, this is false for
     /// "implements", because "where is X implemented" asks for a definition.
@@ -98,7 +98,7 @@ pub(crate) struct Noun {
     /// The prepositions that may be between the noun and the name.
     pub(crate) prepositions: &'static [&'static str],
     pub(crate) relation: Relation,
-    /// Whether the noun relates code only if the name is written like a name of code.
+    /// Whether the noun relates code only if the name looks like an identifier.
     pub(crate) is_weak: bool,
     /// Whether the noun has no meaning other than the relation. If so, the noun states the relation even
     /// without a preposition, as in "redis usages".

@@ -1,7 +1,7 @@
 //! Recognises questions about how code is related to other code.
 //!
-//! A word such as "call" states a relation only if it is a verb with a question word and a name ("who calls
-//! X"), or a noun with a name ("calls to X"). "call stack" and "import parser" state no relation.
+//! A word such as "call" states a relation in two cases only: as a verb with a question word and a name ("who
+//! calls X"), and as a noun with a name ("calls to X"). "call stack" and "import parser" state no relation.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ use crate::relation::{NamedKind, Relation};
 use crate::tokens::Token;
 use crate::vocabulary::{ADVERBS, list};
 
-/// The source of the relation that a rule asks for.
+/// How a rule determines the relation that the question asks for.
 #[derive(Clone, Copy, PartialEq)]
 enum RelationSource {
     /// The subjects of the verb: "who calls X".
@@ -27,7 +27,7 @@ enum RelationSource {
 #[derive(Clone, Copy, PartialEq)]
 enum Guard {
     None,
-    /// The name must be written like a name of code.
+    /// The name must look like an identifier.
     Strong,
     /// The passive form of the verb must relate code, and no purpose may follow: "used to parse dates" does
     /// not match.
@@ -37,7 +37,7 @@ enum Guard {
     /// The verb must not be "use": "which database does the server use" is not a question about the graph.
     NotUse,
     /// The noun must be in the plural, because in the singular it may be a verb: "how to use X". The name
-    /// must also be written like a name of code.
+    /// must also look like an identifier.
     Plural,
     /// The noun must have no meaning other than the relation.
     Exclusive,
@@ -48,7 +48,7 @@ enum Guard {
 use RelationSource::{Fixed, Noun, Objects, Subjects};
 
 const RULES: &[(&str, RelationSource, Guard)] = &[
-    // Code that has the name as its object.
+    // Rules for code that acts on the named code: "who calls X".
     ("who @adv* @can? @adv* VERB:any <n:name>", Subjects, Guard::None),
     ("what|whatever @adv* @can? @adv* VERB:third <n:name>", Subjects, Guard::None),
     ("what|which VERB:any <n:id>", Subjects, Guard::Strong),
@@ -79,7 +79,7 @@ const RULES: &[(&str, RelationSource, Guard)] = &[
     ("^ do @any? THING @adv* VERB:base <n:name>", Subjects, Guard::None),
     ("is|are @any THING? @adv* VERB:ing <n:name>", Subjects, Guard::None),
     ("is|are there @any* THING? VERB:ing <n:name>", Subjects, Guard::None),
-    // The places where the name is used.
+    // Rules for the places where the named code is used: "where is X called".
     ("where @adv* @is @adv* <n:name> @be? @adv* VERB:ed", Subjects, Guard::Passive),
     ("where @adv* does|do <n:name> get|gets @adv* VERB:ed", Subjects, Guard::Passive),
     ("where|wherever <n:name> @be @adv* VERB:ed", Subjects, Guard::Passive),
@@ -108,7 +108,7 @@ const RULES: &[(&str, RelationSource, Guard)] = &[
     ("THING in which <n:name> @be @adv* VERB:ed", Subjects, Guard::Passive),
     ("places|place|spots|spot|locations|files|lines that? <n:name> @be @adv* VERB:ed", Subjects, Guard::Passive),
     ("^ @list* VERB:ing <n:id> $", Subjects, Guard::Strong),
-    // The objects of the name.
+    // Rules for code that the named code acts on: "what does X call".
     ("what|which THING does|do|did|can|will <n:name> @adv* VERB:base", Objects, Guard::NoPurpose),
     ("what @adv* does|do|did|can|will <n:name> @adv* VERB:base", Objects, Guard::NoPurpose),
     ("what|which ~ does|do|did|can|will <n:name> @adv* VERB:base", Objects, Guard::NotUse),
@@ -148,7 +148,7 @@ const RULES: &[(&str, RelationSource, Guard)] = &[
     ("THING derived|inherited|extended|subclassed from <n:name>", Fixed(Relation::Subtypes), Guard::None),
     ("how @is <n:name> and <other:name> related|connected|coupled|linked", Fixed(Relation::Related), Guard::None),
     ("how @is <n:name> related|connected|coupled|linked to|with <other:name>", Fixed(Relation::Related), Guard::None),
-    // The effect of a change.
+    // Rules for the effect of a change: "what breaks if I change X".
     (
         "what|who|which @adv* @can? ~? @be? @break if|when|by|after .. @change <n:name>",
         Fixed(Relation::Dependents),
@@ -213,8 +213,8 @@ pub(crate) fn kind_of_name(tokens: &[Token], name: &Range<usize>) -> Option<Name
     kind(name.end).filter(|_| !is_apart).or_else(|| before.and_then(kind))
 }
 
-/// The tokens of the verb or noun; if there is neither, the tokens that the rule matches before the name, or,
-/// if there are none, after it.
+/// The tokens of the verb or noun. If there is neither, the tokens that the rule matches before the name; if
+/// there are none before the name, the tokens after it.
 fn decisive_words(found: &Found, name: &Range<usize>) -> Range<usize> {
     if !found.relation_tokens.is_empty() {
         return found.relation_tokens.clone();

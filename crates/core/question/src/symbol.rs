@@ -56,7 +56,7 @@ pub(crate) fn is_only_name(tokens: &[Token], index: usize) -> bool {
     tokens.iter().enumerate().all(|(other, token)| other == index || is_beside(token))
 }
 
-/// The position of the first word of the question that is written like a name of code.
+/// The position of the first word of the question that looks like an identifier.
 pub(crate) fn identifier(tokens: &[Token]) -> Option<usize> {
     let is_name = |token: &Token| is_identifier(token) && !is_file(token);
     tokens.iter().position(is_name).or_else(|| declared(tokens)).or_else(|| capitalised(tokens))

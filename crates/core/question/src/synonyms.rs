@@ -13,8 +13,8 @@ pub struct SynonymEntry {
     pub synonyms: Vec<String>,
 }
 
-/// Two words that names in the code in scope often use together. Each of the two words may replace the other
-/// word.
+/// Two words that often occur together in names of the code in scope. Each of the two words may replace the
+/// other word.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LearnedPair {
     pub first: String,

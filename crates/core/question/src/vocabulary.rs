@@ -50,7 +50,7 @@ pub(crate) static BEFORE_NOUNS: LazyLock<&[&str]> = LazyLock::new(|| list("befor
 /// A name ends before these words.
 pub(crate) static NAME_ENDS: LazyLock<&[&str]> = LazyLock::new(|| list("name_ends"));
 
-/// Words that are never names of code.
+/// Words that never name code.
 pub(crate) static NOT_NAMES: LazyLock<&[&str]> = LazyLock::new(|| list("not_names"));
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ fn answers_show_every_part_under_stable_names() {
         "forced": false,
         "reason": {
             "code": "relationship_words",
-            "text": "The words \"use\" beside \"redis\" ask for a relation: users.",
+            "text": "The words \"use\" next to \"redis\" ask for a relation: users.",
         },
         "strategy": {
             "semantic": false, "symbols": true, "patterns": false, "graph": true, "graph_depth": 1, "limit": 20,
@@ -56,7 +56,7 @@ fn explanations_have_one_fact_per_line() {
         &[
             "question: how does request get to handler",
             "type: flow",
-            "reason: The words \"how does … get to\" ask for a way through the code.",
+            "reason: The words \"how does … get to\" ask for a path through the code.",
             "strategy: hybrid search, graph to depth 3; at most 15 results",
             "flow: from request, to handler",
             "intent: how",
@@ -102,11 +102,11 @@ fn explanations_have_one_fact_per_line() {
 fn reasons_name_the_words_that_decided() {
     for (question, expect) in [
         ("\"validateToken\"", "The question is only the quoted term \"validateToken\"."),
-        ("find handleAuthError", "The word \"handleAuthError\" is written like a name of code."),
-        ("what calls validateToken", "The words \"calls\" beside \"validateToken\" ask for a relation: callers."),
+        ("find handleAuthError", "The word \"handleAuthError\" looks like an identifier."),
+        ("what calls validateToken", "The words \"calls\" next to \"validateToken\" ask for a relation: callers."),
         ("pattern for error handling", "The words \"pattern for\" ask for the usual form of something."),
         ("how do importers work", "The question has the form \"how do … work\" about \"importers\"."),
-        ("path from login to session", "The words \"path from … to\" ask for a way through the code."),
+        ("path from login to session", "The words \"path from … to\" ask for a path through the code."),
         ("where is timeout defined", "The question asks for the definition of \"timeout\"."),
     ] {
         assert_eq!(parse(question).reason.to_string(), expect, "{question}");

@@ -6,7 +6,7 @@
 //!
 //! Results for Go's `net`, `go` and `crypto` in windows of 25 lines, on one busy core of a Xeon: words 166
 //! MB/s, terms 46 MB/s, vectors 43 MB/s (17 us per window). For comparison with other machines, the first
-//! printed line states the speed of adding up all bytes of the text. In this run, it was 1.6 GB/s.
+//! printed line states the speed of adding up all bytes of the text. In this run, that speed was 1.6 GB/s.
 
 use std::error::Error;
 use std::fs;

@@ -3,7 +3,7 @@
 
 use crate::words;
 
-/// This number of letters of a word is counted as one token. The number is an average of common tokenizers.
+/// This number of letters of a word is counted as one token. The number is an average over common tokenizers.
 const LETTERS_PER_TOKEN: usize = 6;
 const DIGITS_PER_TOKEN: usize = 3;
 
@@ -30,8 +30,8 @@ pub enum Cut {
     },
 }
 
-/// Takes results from the start of the list as long as both limits allow it. `costs` contains the number of
-/// tokens of each result.
+/// Takes results from the start of the list until the next result would exceed a limit. `costs` contains the
+/// number of tokens of each result.
 pub fn fit(costs: &[usize], limit: usize, max_tokens: usize) -> Fit {
     let mut num_tokens = 0;
     for (num_taken, cost) in costs.iter().enumerate() {
@@ -50,10 +50,10 @@ pub fn fit(costs: &[usize], limit: usize, max_tokens: usize) -> Fit {
 /// Estimates how many tokens a language model reads in `text`. The estimate is usually too high and rarely
 /// too low, so that an answer stays within its limit.
 ///
-/// Every six letters of a word and every three digits of a number are one token. Fewer letters or digits at
-/// the end of a word or number are also one token. Each line break and each punctuation character is one
-/// token, but a sequence of the same character is only one token. Each non-ASCII character is one token.
-/// White space other than line breaks is not counted.
+/// Every six letters of a word and every three digits of a number are one token. A smaller group of letters
+/// or digits at the end of a word or number is also one token. Each line break and each punctuation character
+/// is one token, but a sequence of the same character is only one token. Each non-ASCII character is one
+/// token. White space other than line breaks is not counted.
 pub fn estimate_tokens(text: &str) -> usize {
     let mut num_tokens = 0;
     words(text, |word| {
@@ -98,7 +98,7 @@ pub struct ShownLines<'a> {
 }
 
 /// The first lines of `text` that cost at most `max_tokens`. If these lines do not contain the line with the
-/// index `wanted`, the lines around it are shown instead.
+/// index `wanted`, the lines around this line are returned instead.
 pub fn lines_around(text: &str, wanted: Option<usize>, max_tokens: usize) -> ShownLines<'_> {
     let (shown, num_after) = truncate_lines(text, max_tokens);
     let first = ShownLines { num_before: 0, text: shown, num_after };
@@ -110,7 +110,8 @@ pub fn lines_around(text: &str, wanted: Option<usize>, max_tokens: usize) -> Sho
         return first;
     }
     let mut start = wanted;
-    // The lines after the wanted line get the other half.
+    // The lines before the wanted line get at most half of the tokens, so that the lines after it get the
+    // other half.
     while start > 0 && num_tokens + estimate_tokens(lines[start - 1]) <= max_tokens / 2 {
         start -= 1;
         num_tokens += estimate_tokens(lines[start]);

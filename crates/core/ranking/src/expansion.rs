@@ -10,8 +10,8 @@ use crate::rank::{Contribution, FURTHER_HIT, RankedHit, factor, leading_points, 
 use crate::via::Via;
 use crate::{Signal, Signals};
 
-/// For each edge between an added hit and the hit from which it was reached, the score of that hit is
-/// multiplied by this factor to get the score of the added hit.
+/// The score of an added hit is computed from the score of the hit from which it was reached, multiplied by
+/// this percentage once for each edge between the two hits.
 const EXPANSION_PERCENT: u64 = 50;
 
 /// A chunk that was reached from a hit.

@@ -9,8 +9,8 @@ use crate::{Signal, Signals};
 /// The constant in the formula for the points of a rank. A larger constant makes the points of neighbouring
 /// ranks more similar.
 const RANK_CONSTANT: u64 = 20;
-/// The constant for the list of names. It is smaller, because the first entries of this list are much better
-/// than the following entries.
+/// The constant for the list of names. This constant is smaller than `RANK_CONSTANT`, because the first
+/// entries of this list are much better than the other entries.
 const NAMES_CONSTANT: u64 = 10;
 
 /// The position of a chunk in a list.

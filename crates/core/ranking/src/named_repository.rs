@@ -7,7 +7,8 @@ use crate::{fold_style, is_stop_word};
 /// repository.
 pub(crate) const NAMED_REPOSITORY: Prior = Prior { name: "repository", percent: 150 };
 
-/// Shorter names are ignored, because a question often contains them as words with a different meaning.
+/// Minimum length of a repository's name. Shorter names are ignored, because a question often contains them
+/// as words with a different meaning.
 const MIN_NAME: usize = 3;
 /// At most this number of adjacent words of a question are joined and compared with a name, for example "js
 /// sdsl" with `js-sdsl`.

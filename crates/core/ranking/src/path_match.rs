@@ -11,10 +11,11 @@ const QUESTION_WORDS_IN_NAME: u64 = 500_000;
 const NAME_WORDS_IN_QUESTION: u64 = 400_000;
 const RARE_WORDS_IN_DIRECTORIES: u64 = 200_000;
 
-/// Shorter words of a question are ignored, because they would match too many names.
+/// Minimum length of a word of the question. Shorter words are ignored, because they would match too many
+/// names.
 const MIN_WORD: usize = 3;
-/// A word of a name and a word of the question are treated as related if they have at least this number of
-/// first letters in common.
+/// A word of a name and a word of the question are treated as related if at least this number of letters at
+/// their start are equal.
 const PREFIX_OF_NAME: usize = 3;
 const PREFIX_OF_QUESTION: usize = 4;
 

@@ -1,8 +1,8 @@
 //! Applies the same history to the local segments and to Qdrant, and compares all results. The results must
 //! be equal, including every hit and every field.
 //!
-//! The history contains forks with equal texts and scores, aborted runs, odd paths, and empty and missing
-//! values. The searches use tight limits, globs, long lists of hidden generations, and scopes of thousands of
+//! The history contains forks with equal texts and scores, aborted runs, unusual paths, and empty and missing
+//! values. The searches use small limits, globs, long lists of hidden generations, and scopes of thousands of
 //! repositories.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ use cairn_qdrant::QdrantStore;
 
 use crate::space::{DIMENSIONS, Noise, Space, chunk, point, probe, repository, stage, staging, tenant};
 
-/// The generations before this one are hidden or unused.
+/// The first generation of the tested history. Earlier generations are hidden or unused.
 const FIRST_GENERATION: u64 = 1_000;
 const NUM_REPOSITORIES: u64 = 7;
 
@@ -207,8 +207,8 @@ impl History {
         for (number, store) in both.stores().into_iter().enumerate() {
             let staging = staging(repository, generation, 0, aborted);
             for _ in 0..=number {
-                // The stores stage the same records a different number of times, because a repeated staging
-                // must change nothing.
+                // One store stages the records once and the other store twice, because repeated staging must
+                // change nothing.
                 stage(store, &staging, points.values().cloned().collect(), retired.iter().copied().collect()).await?;
             }
         }

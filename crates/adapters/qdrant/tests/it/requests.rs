@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::space::{Space, chunk, model, point, probe, repository, stage, staging, tenant, view};
 
-/// The first bytes of a connection in HTTP/2.
+/// The first bytes of an HTTP/2 connection.
 const PREFACE_BYTES: usize = 24;
 const FRAME_HEADER_BYTES: usize = 9;
 /// The type of the frame that starts a request.

@@ -35,8 +35,8 @@ pub enum TopologyError {
     #[error("the feature flag `{0}` is off: run `rabbitmqctl enable_feature_flag {0}` on a node, then apply again")]
     FeatureFlag(&'static str),
     #[error(
-        "these objects exist with other properties: {}. Give `topology.version` another value, apply, let the workers drain the old \
-         queues, then delete them", .0.join("; ")
+        "these objects exist with different properties: {}. Change `topology.version`, apply the new topology, let the workers drain the old \
+         queues, then delete the old objects", .0.join("; ")
     )]
     Incompatible(Vec<String>),
     #[error("the request for {0} failed")]

@@ -1,4 +1,4 @@
-//! Tests the recovery from losses and outages: one test for each line of the supervisor's contract.
+//! Tests the recovery from losses and outages: one test for each rule of the supervisor's contract.
 
 use std::env;
 use std::time::Duration;
@@ -75,7 +75,7 @@ async fn silent_peer_is_disconnected() -> Result<()> {
     let delivery = next(&broker).await?;
     complete(&broker).await?;
     proxy.set(Rules::HANG);
-    // The limit is twice the heartbeat, plus one second for a busy machine.
+    // The limit is twice the heartbeat, plus one second in case the machine is busy.
     let limit = Duration::from_secs(5);
     wait_until("the silence is noticed", limit, async || Ok(broker.health().num_consumers_attached == 0)).await?;
     assert_eq!(

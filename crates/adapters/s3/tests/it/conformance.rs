@@ -8,7 +8,8 @@ use cairn_s3::{Checksums, S3BlobStore, S3Config};
 
 use crate::bucket;
 
-/// The planted faults run before the suite. If they leave data that makes a check fail, the suite fails.
+/// The planted faults run before the suite. If the faults leave data that makes a check fail, the suite
+/// fails.
 #[tokio::test(flavor = "multi_thread")]
 async fn bucket_passes_the_suite() -> Result<()> {
     let Some(config) = bucket::new().await? else { return Ok(()) };

@@ -71,7 +71,7 @@ async fn permanent_errors_are_not_retried() -> Result<()> {
     Ok(())
 }
 
-/// The first attempt returns a conflict. By the second attempt, the object of the winner exists.
+/// The first attempt returns a conflict. At the second attempt, the object of the other writer exists.
 #[tokio::test]
 async fn writer_that_loses_a_conflict_reads_the_object() -> Result<()> {
     let server = FakeServer::start(|number, request| match (request.method.as_str(), number) {
@@ -85,7 +85,7 @@ async fn writer_that_loses_a_conflict_reads_the_object() -> Result<()> {
     Ok(())
 }
 
-/// A sweep removed the object between the refusal of the write and the check of the object.
+/// A sweep removed the object after the write was refused and before the object was checked.
 #[tokio::test]
 async fn object_that_disappears_is_written_again() -> Result<()> {
     let server = FakeServer::start(|number, request| match (request.method.as_str(), number) {

@@ -13,7 +13,7 @@ use crate::bucket;
 const NUM_KEYS: usize = 200;
 const NUM_WRITERS: u8 = 16;
 
-/// Each writer has its own connections, as a service has.
+/// Each writer has its own connections, like a separate service.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_of_sixteen_writers_creates_the_object() -> Result<()> {
     let Some(config) = bucket::new().await? else { return Ok(()) };

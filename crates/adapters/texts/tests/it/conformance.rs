@@ -8,7 +8,8 @@ use cairn_local_blobs::LocalBlobs;
 use cairn_ports::Texts;
 use cairn_texts::TextIndex;
 
-/// The planted faults run before the suite. If they leave data that makes a check fail, the suite fails.
+/// The planted faults run before the suite. If the faults leave data that makes a check fail, the suite
+/// fails.
 #[tokio::test(flavor = "multi_thread")]
 async fn text_index_passes_suite_and_planted_faults_are_caught() -> Result<()> {
     let directory = tempfile::tempdir()?;

@@ -154,7 +154,7 @@ async fn dead_vectors_leave_the_artifacts() -> Result<()> {
     for (tenant, batch) in [(&tenant, &first), (&tenant, &second), (&other, &first)] {
         cache.put(tenant, batch).await?;
     }
-    // The same batch is put again, which gives the same artifact.
+    // Storing the same batch again creates no second artifact.
     cache.put(&tenant, &first).await?;
     assert_eq!(num_artifacts().await?, 3);
     let live = first[7].0.clone();

@@ -69,7 +69,7 @@ mod tests {
         manifest
     }
 
-    /// The manifests of Elixir are programs, so they are not parsed.
+    /// Elixir manifests are programs, so they are not parsed.
     #[test]
     fn every_package_manifest_is_parsed() {
         let unparsed = cairn_domain::PACKAGE_MANIFESTS

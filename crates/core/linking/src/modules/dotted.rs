@@ -1,4 +1,4 @@
-//! Resolves imports in languages whose imports name packages and namespaces and do not depend on file names.
+//! Resolves imports in languages whose imports refer to packages and namespaces, not to files.
 
 use cairn_domain::Resolution;
 

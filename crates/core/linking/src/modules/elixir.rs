@@ -1,4 +1,4 @@
-//! Resolves imports of Elixir. Code in any file and module refers to a module by its full name.
+//! Resolves Elixir imports. Code in any file and module refers to a module by its full name.
 
 use cairn_domain::Resolution;
 

@@ -54,7 +54,7 @@ pub(crate) fn submodule(lookup: &mut Lookup<'_>, file: FileId, container: Name, 
     }
 }
 
-/// Resolves an import of Swift. Such an import names a target of the repository, or one item in a target.
+/// Resolves a Swift import. A Swift import names a target of the repository, or one item in a target.
 fn swift_target(lookup: &mut Lookup<'_>, import: &BoundName<'_>, ask: Ask) -> Finding {
     let target = import.module.split('.').next().unwrap_or(import.module);
     let module = crate::namespaces::swift_module(target);
@@ -67,7 +67,7 @@ fn swift_target(lookup: &mut Lookup<'_>, import: &BoundName<'_>, ask: Ask) -> Fi
     }
 }
 
-/// Resolves an import of Go. Such an import names a folder below a module of the repository.
+/// Resolves a Go import. A Go import names a folder below a module of the repository.
 fn go_target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'_>) -> Finding {
     let path = import.module.trim_matches('"');
     let Some(folder) = go_folder(lookup, file, path) else { return Finding::External };

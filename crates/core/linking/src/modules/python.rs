@@ -1,4 +1,4 @@
-//! Resolves imports of Python: folders are packages, relative imports have levels, and submodules are
+//! Resolves Python imports: folders are packages, relative imports have levels, and submodules are
 //! attributes.
 
 use cairn_domain::Resolution;

@@ -1,4 +1,4 @@
-//! Resolves imports of Rust: paths through crates, the tree of modules, `use`, and re-exports.
+//! Resolves Rust imports: paths through crates, the tree of modules, `use`, and re-exports.
 
 use cairn_domain::{Resolution, SymbolKind};
 

@@ -1,4 +1,4 @@
-//! Resolves imports of JavaScript and TypeScript: relative paths with omitted extensions, packages of the
+//! Resolves JavaScript and TypeScript imports: relative paths with omitted extensions, packages of the
 //! workspace, and common aliases.
 
 use crate::Name;

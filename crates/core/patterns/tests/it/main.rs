@@ -80,8 +80,8 @@ fn three_importers_are_a_pattern_if_min_cluster_size_is_three() {
     assert_eq!(patterns(&files), []);
 }
 
-/// The canonical member is the medoid: the member that is most similar to the other members. In this test, it
-/// is not the first member by name.
+/// The canonical member is the medoid: the member that is most similar to the other members. In this test,
+/// the medoid is not the first member in order of name.
 #[test]
 fn canonical_member_is_the_medoid() {
     let mut files = importers();

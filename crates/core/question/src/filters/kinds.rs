@@ -38,8 +38,8 @@ static FOLLOWERS: LazyLock<&[&str]> = LazyLock::new(|| list("kinds_followers"));
 /// Words that form one term with the word for a kind before them: "class loader", "function call".
 static TERMS: LazyLock<&[&str]> = LazyLock::new(|| list("kinds_terms"));
 
-/// Words that may also refer to the data of a form, a table or an environment. These words are kinds of code
-/// only in questions that name code.
+/// Words that may also refer to the data of a form, a table or an environment. These words count as words for
+/// a kind of code only in questions that name code.
 const DATA: [&str; 5] = ["variable", "variables", "field", "fields", "attribute"];
 
 /// Words that form one term with the word for a kind after them: "environment variables".
@@ -74,8 +74,8 @@ fn filter(tokens: &[Token], index: usize, kinds: &'static [&'static str]) -> Fou
     FoundFilter { tokens: index..index + 1 + usize::from(has_relative), value: FilterValue::Kinds(kinds) }
 }
 
-/// Whether the word does not mean a kind of code here, because it is a part of a term, is a verb, or means
-/// the sorts of something, as in "types of errors".
+/// Whether the word does not mean a kind of code here: it is part of a term, is a verb, or means "sorts", as
+/// in "types of errors".
 fn is_other_word(tokens: &[Token], index: usize, is_plural: bool) -> bool {
     let next = tokens.get(index + 1);
     let is_next = |words: &[&str]| next.is_some_and(|next| next.is_any(words));
@@ -94,7 +94,7 @@ fn is_other_word(tokens: &[Token], index: usize, is_plural: bool) -> bool {
         || (tokens[index].is_any(&DATA) && !has_name(tokens))
 }
 
-/// Whether the words from `start` name code: they are written like a name of code, or a word for a kind of
+/// Whether the words that begin at `start` name code: they look like an identifier, or a word for a kind of
 /// code is next to them.
 fn has_code(tokens: &[Token], start: usize) -> bool {
     names_at(tokens, start).iter().any(|name| name.is_strong || name.end > name.tokens.end)

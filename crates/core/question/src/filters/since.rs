@@ -9,7 +9,7 @@ use crate::filters::{FilterValue, FoundFilter};
 use crate::phrase::Phrase;
 use crate::tokens::Token;
 
-/// The earliest change that a question asks for.
+/// The earliest time of a change that a question asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Since {
