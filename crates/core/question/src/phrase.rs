@@ -13,7 +13,7 @@
 //! | `THING` | a word for code, such as "functions" |
 //! | `VERB:third` `VERB:base` `VERB:any` `VERB:ing` `VERB:ed` | a form of a verb of `relation_words.rs` |
 //! | `NOUN` | a noun of `relation_words.rs` |
-//! | `<x:id>` | a name that is written like a name of code |
+//! | `<x:id>` | a name that looks like an identifier |
 //! | `<x:name>` | a name, including a name that consists of plain words |
 //! | `<x>` | 1 to 7 tokens of one clause |
 //!
