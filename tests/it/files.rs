@@ -197,7 +197,7 @@ fn tags_restrict_files_and_chunks() {
     }
 }
 
-/// Checks the examples of file names in the source documents.
+/// Checks the file names in the examples of the requirements.
 #[test]
 fn examples_of_file_searches_are_answered() {
     let (_source, index) = indexed();

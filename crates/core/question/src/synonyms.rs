@@ -122,7 +122,7 @@ fn singulars(word: &str) -> impl Iterator<Item = String> + '_ {
 mod tests {
     use super::*;
 
-    /// The synonyms that the source documents list for each word.
+    /// Synonyms that each of these words must have.
     const DOCUMENTED: &[(&str, &[&str])] = &[
         ("auth", &["authentication", "login", "session", "token", "credential", "credentials"]),
         ("authentication", &["auth", "login", "session", "token", "credentials"]),

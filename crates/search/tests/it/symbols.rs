@@ -254,7 +254,7 @@ async fn near_name_in_the_requested_file_is_found() {
     assert!(error.is_ok() || !error.expect_err("absent").similar_symbols.is_empty());
 }
 
-/// The examples from the documents that specify Cairn.
+/// The names in the examples of the requirements.
 #[tokio::test]
 async fn documented_names_are_resolved_by_all_tools() {
     let names = ["getUserData", "handleClick", "ButtonGroup", "Button"];
