@@ -31,8 +31,8 @@ pub struct RepositoryRecord {
     pub settings: String,
     /// Former names.
     pub aliases: Vec<RepositoryName>,
-    /// Set if an organisation's list registered the repository. If the repository is registered again without
-    /// this value, the stored value is removed.
+    /// Set if the repository was registered because it is in the list of an organisation. If the repository
+    /// is registered again without this value, the stored value is removed.
     pub hosted: Option<Hosted>,
     /// The outcome of the last sync that ended. The catalogue sets this value, and `register` does not change
     /// it.

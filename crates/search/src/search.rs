@@ -98,7 +98,8 @@ pub struct SearchAnswer {
     pub index_version: String,
 }
 
-/// The reasons for the repositories use at most this fraction of the token limit.
+/// The token limit is divided by this number to get the limit for the reasons why each repository has
+/// results.
 const REASONS_SHARE: usize = 4;
 
 /// The limits of one page.

@@ -25,10 +25,10 @@ pub enum TargetType {
     Auto,
     /// The definitions of a name.
     Symbol,
-    /// Files with a name, together with their first lines.
+    /// Files with the requested name, together with their first lines.
     File,
     Directory,
-    /// Files with a name, without their texts.
+    /// Files with the requested name, without their texts.
     Filename,
 }
 

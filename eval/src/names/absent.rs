@@ -28,7 +28,9 @@ pub(crate) async fn run(index: &Index, all: &[(String, Vec<Symbol>)], options: N
             }
         }
     }
-    println!("\nabsent names: {absent} absent, {labelled} with a label, {unlabelled} without a label");
+    println!(
+        "\nabsent names: {absent} reported as absent, {labelled} answered with a label, {unlabelled} answered without a label"
+    );
     anyhow::ensure!(
         unlabelled == 0,
         "{unlabelled} answers to requests for absent names are about a different name, but have no label"

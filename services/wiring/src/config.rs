@@ -234,7 +234,8 @@ impl PipelineConfig {
         }
         if self.grace_ms < (self.deadline_seconds * 1_000) as i64 + CURSOR_LIFE_MS {
             faults.push(
-                "`grace_ms` must be at least the sum of `deadline_seconds` and the ten minutes of a cursor".to_owned(),
+                "`grace_ms` must be at least the sum of `deadline_seconds` and the lifetime of a cursor (ten minutes)"
+                    .to_owned(),
             );
         }
         faults

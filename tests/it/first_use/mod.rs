@@ -101,7 +101,7 @@ fn reports_and_questions_with_repo_do_not_start_indexing() {
 }
 
 #[test]
-fn second_tree_of_a_chosen_index_directory_is_indexed_too() {
+fn second_tree_is_indexed_into_an_explicit_index_directory() {
     let (first, second, index) = (tree(), tree(), Index::new());
     write(second.path(), "src/only.py", "def only_in_the_second():\n    return 2\n");
     ok(command(&index, first.path(), &["search", "parse_http_date"]));

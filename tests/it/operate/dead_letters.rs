@@ -55,7 +55,7 @@ fn letters(cluster: &Cluster) -> Vec<Value> {
 }
 
 #[test]
-fn replay_publishes_awaited_jobs_and_requests_syncs_for_others() {
+fn replay_publishes_pending_jobs_and_requests_syncs_for_others() {
     let Some(cluster) = Cluster::prepared() else { return };
     let broker = cluster.broker();
     let request = cluster.json(&["enqueue", URL])["request"].as_u64().expect("a number");

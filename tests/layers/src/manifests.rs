@@ -11,7 +11,7 @@ pub(crate) struct Manifest {
     pub name: String,
     pub needs: Vec<String>,
     pub takes_lints: bool,
-    /// The root files of targets that the manifest gives by their path, relative to the folder.
+    /// The root files of the targets for which the manifest sets `path`, relative to the folder.
     pub target_files: Vec<String>,
 }
 

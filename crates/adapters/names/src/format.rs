@@ -15,9 +15,10 @@
 //! are adjacent. The key of a chunk is stored once for all symbols in the chunk.
 //!
 //! Version 2 has no table of near names, and its symbols are not sorted by words. Version 1 also has no chunk
-//! keys, and its records end before the span. A symbol of version 1 spans the line of its name and has no
-//! chunk. Both versions are supported, because an index of an older release is used until its repositories
-//! are indexed again. For near names, a layer of an older version is encoded again in memory.
+//! keys, and no position (span and chunk) follows the record of a symbol. A symbol of version 1 spans the
+//! line of its name and has no chunk. Both versions are supported, because an index of an older release is
+//! used until its repositories are indexed again. For near names, a layer of an older version is encoded
+//! again in memory.
 
 use serde::{Deserialize, Serialize};
 

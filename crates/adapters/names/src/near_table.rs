@@ -9,7 +9,7 @@
 //! numbers of its names (variable-length integers of 7 bits)
 //! ```
 //!
-//! Symbols with the same name in the same style of words are adjacent, so a name has one range of symbols.
+//! Symbols whose names consist of the same words are adjacent, so each name has one range of symbols.
 
 use bytes::Bytes;
 use cairn_name_match::{MemoryTable, NameTable};

@@ -7,8 +7,9 @@
 //!    lowest listed score may be missing from it. Only hits above that score are certain.
 //! 2. If too few hits are certain because path patterns removed hits, the code looks up the matching paths
 //!    and adds them to the filter.
-//! 3. If too few hits are still certain because of equal scores, the code requests a longer list, down to the
-//!    score of the last wanted hit. The code repeats this request until the list is complete (`is_whole`).
+//! 3. If there are still too few certain hits, because several hits have equal scores, the code requests a
+//!    longer list, down to the score of the last wanted hit. The code repeats this request until the list is
+//!    complete (`is_whole`).
 //!
 //! The first requests of all lists are one batch. A second batch reads the fields of the points that are not
 //! in the cache (`points.rs`).

@@ -103,7 +103,8 @@ fn is_special(character: char) -> bool {
     matches!(character, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | ',' | '!')
 }
 
-/// The requirements of a glob for the indexed fields of a path.
+/// The values that the indexed fields of a path must have if the path matches a glob. `None`: any value is
+/// possible.
 #[derive(PartialEq, Eq, Debug)]
 struct Needs<'a> {
     folder: Option<&'a str>,

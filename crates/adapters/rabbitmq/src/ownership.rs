@@ -4,15 +4,15 @@
 //! that consumer is disconnected. Every process that needs the key consumes the queue, and publishes a token
 //! to the queue four times per heartbeat.
 //!
-//! A process that receives its own token was the active consumer when it sent the token. This process owns
-//! the key for three quarters of a heartbeat after the time of sending. The broker needs at least one
-//! heartbeat to notice a lost consumer and to deliver to another consumer. So two processes never own the key
-//! at the same time. A process that was suspended receives only old tokens, which do not extend its
-//! ownership.
+//! The broker delivers tokens only to the active consumer. A process that receives its own token is therefore
+//! the active consumer, and owns the key until three quarters of a heartbeat after it sent the token. The
+//! broker needs at least one heartbeat to notice a lost consumer and to deliver to another consumer. So two
+//! processes never own the key at the same time. A process that was suspended receives only old tokens, which
+//! do not extend its ownership.
 //!
-//! A lost token does no harm, because another token follows. Each message is acknowledged at once. An
-//! alternative is a lock that consists of one unacknowledged message, but the broker limits how long a
-//! message may be unacknowledged (`consumer_timeout`).
+//! A lost token does no harm, because another token follows. Each message is acknowledged at once. A lock
+//! that consists of one unacknowledged message is not used, because the broker limits how long a message may
+//! be unacknowledged (`consumer_timeout`).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

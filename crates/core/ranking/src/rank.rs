@@ -1,11 +1,12 @@
 //! Orders the results of an answer.
 //!
-//! A score is a sum of points, in millionths. The points of the lists are multiplied by the priors of the
-//! chunk. The best chunk of each file gets points for the evidence in the whole file. Then points are added
-//! for a path that matches the question and for the definition of the requested name. If several repositories
-//! have hits, the points are multiplied by a factor for the evidence in the whole repository. Hits with equal
-//! texts are joined into one hit with several places. The score of every further hit in the same file is
-//! multiplied by a fixed factor.
+//! A score is a sum of points, in millionths. A chunk gets points from each list of candidates in which it
+//! was found (vectors, terms, names). These points are multiplied by the priors of the chunk. The best chunk
+//! of each file gets points for the evidence in the whole file. Then points are added for a path that matches
+//! the question and for the definition of the requested name. If several repositories have hits, the points
+//! are multiplied by a factor for the evidence in the whole repository. Hits with equal texts are joined into
+//! one hit with several places. The score of every further hit in the same file is multiplied by a fixed
+//! factor.
 //!
 //! The hits are sorted by a total order (requested definition, score, repository, path, line, key). Therefore
 //! the answer does not depend on the order in which stores return the candidates.

@@ -115,8 +115,8 @@ pub(crate) struct LastCommand {
     end: usize,
 }
 
-/// The passwords in the command line whose command is at `hit`. If the command line that was read last
-/// contains the same name again, this occurrence is an argument and is not read as a command.
+/// The passwords in the command line whose command is at `hit`. If `hit` is inside the command line that was
+/// read last (`last`) and has the same name, it is an argument, and the result is empty.
 pub(crate) fn passwords(
     text: &[u8],
     hit: &Range<usize>,

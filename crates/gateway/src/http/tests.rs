@@ -980,8 +980,8 @@ fn route_of(tool: &str, arguments: &Value) -> Option<&'static str> {
     })
 }
 
-/// Sends the arguments of tool calls as requests, so that many names and types are wrong. Then sends every
-/// suggested request without changes.
+/// Sends the arguments of tool calls as the bodies of HTTP requests. Many names and types in these bodies are
+/// wrong. Then sends every suggested request without changes.
 #[tokio::test]
 async fn every_suggested_request_works() {
     let cluster = Cluster::of(0).await;

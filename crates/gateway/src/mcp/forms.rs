@@ -134,7 +134,7 @@ const GUIDE: Form = Form { tool: "workflow_guide", path: "/v1/guide", fields: &[
 const FORMS: [Form; 10] = [GREP, SEARCH, READ, GRAPH, REPOSITORIES, RUNS, STATUS, COVERAGE, INDEX, GUIDE];
 
 impl Form {
-    /// Whether a call with these arguments asks the question of this form.
+    /// Whether a call with these arguments is converted to the question of this form.
     fn fits(&self, arguments: &JsonObject) -> bool {
         match self.path {
             "/v1/grep" => arguments.contains_key("mode"),

@@ -160,11 +160,8 @@ pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
     short_schema::<T>()
 }
 
-/// Types whose fields the tool schemas omit, because they have many fields and few clients need them: the
-/// counts of a run, the calls after an error, the question as it was read, the explanation of a score, the
-/// names of a question and of a result, the files of a search by name, the other places of a text, the reason
-/// for an empty result, the lines of exact search, the modules of a repository, the stamps of sources, the
-/// retries of parts, and the syncs of repositories. The OpenAPI document describes the fields of these types.
+/// Types whose fields the tool schemas omit. These types have many fields, and few clients need the fields.
+/// The OpenAPI document describes the fields of these types.
 const OMITTED: [&str; 16] = [
     "/$defs/RunResult",
     "/$defs/SuggestedCall",

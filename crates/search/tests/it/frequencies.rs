@@ -9,7 +9,7 @@ use cairn_testkit::FakeContent;
 use super::{request, searcher_over};
 
 /// A repository in which every file except one contains the word "ledger", and one file contains "quorum".
-/// Names use "ledger" together with "zorbl".
+/// Symbol names contain "ledger" together with "zorbl".
 fn visible() -> FakeContent {
     let mut content = FakeContent::new("visible", "c1");
     for number in 0..30 {
@@ -20,7 +20,7 @@ fn visible() -> FakeContent {
     content.file("src/b.rs", "rust", "quorum of rows\n")
 }
 
-/// A repository in which the word "quorum" is common. Names use "quorum" together with "zorbl".
+/// A repository in which the word "quorum" is common. Symbol names contain "quorum" together with "zorbl".
 fn hidden(tenant: Option<&str>) -> FakeContent {
     let mut content = match tenant {
         Some(tenant) => FakeContent::of(cairn_domain::Tenant::new(tenant), "hidden", "c2"),

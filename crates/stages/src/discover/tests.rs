@@ -463,7 +463,7 @@ enum Event {
 /// repository is deleted. If a list fails, no repository is deleted. After one listing without faults, the
 /// catalogue contains exactly the existing repositories.
 #[test]
-fn catalogue_follows_services_and_faults_delete_nothing() {
+fn catalogue_matches_hosting_services_and_faults_delete_nothing() {
     const OWNERS: [&str; 2] = ["acme", "beta"];
     let event = prop_oneof![
         4 => (0..2_usize, 1..6_u64, 1..5_u64).prop_map(|(owner, id, name)| Event::Put { owner, id, name }),

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn changed_or_removed_declaration_renames_the_same_record() {
+    fn record_is_renamed_if_its_declared_name_changes_or_is_removed() {
         let own = record("shop", "/a");
         let known = std::slice::from_ref(&own);
         let check = |declared: Option<&str>, expect: &str| {

@@ -37,8 +37,8 @@ async fn active<'a>(environment: &Environment, schedulers: &[&'a str]) -> Result
 #[tokio::test(flavor = "multi_thread")]
 async fn standby_coordinator_takes_over() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
-    // The heartbeat interval is short, because a new owner of a key is chosen within a fraction of this
-    // interval.
+    // A short heartbeat interval makes the test fast: a new owner of a key is chosen within a fraction of
+    // this interval.
     let settings = toml! { [rabbitmq]
     heartbeat_seconds = 4 };
     let mut environment = Environment::prepare(&servers, &settings).await?;
