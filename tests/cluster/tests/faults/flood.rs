@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, ensure};
 use cairn_domain::{Lane, RepositoryId, Tenant};
-use cairn_ports::Broker;
+use cairn_ports::{Broker, ErrorKind};
 use cairn_rabbitmq::RabbitMqBroker;
 use cairn_wire::{Job, SyncJob};
 use tokio::task::JoinHandle;
@@ -69,9 +69,20 @@ async fn publish(
     is_over: Arc<AtomicBool>,
 ) -> Result<u64> {
     let mut num_confirmed = 0;
-    while !is_over.load(Ordering::SeqCst) {
-        broker.publish(Lane::Bulk, jobs(repository, num_before + num_confirmed)).await?;
-        num_confirmed += AT_ONCE;
+    let mut unavailable_since = None;
+    while !is_over.load(Ordering::SeqCst) || unavailable_since.is_some() {
+        match broker.publish(Lane::Bulk, jobs(repository, num_before + num_confirmed)).await {
+            Ok(()) => {
+                num_confirmed += AT_ONCE;
+                unavailable_since = None;
+            }
+            // On a slow machine, a restart of the broker takes longer than the adapter waits.
+            Err(error) if error.kind == ErrorKind::Unavailable => {
+                let since = unavailable_since.get_or_insert_with(Instant::now);
+                ensure!(since.elapsed() < PATIENCE, "the broker is unavailable: {error}");
+            }
+            Err(error) => return Err(error.into()),
+        }
     }
     Ok(num_confirmed)
 }
