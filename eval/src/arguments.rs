@@ -22,8 +22,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) ablations: bool,
     /// Also ask another build of `cairn`, and measure the ranking with only terms (BM25) and with only
-    /// vectors. Print how much of the gap between the order of that build and the best order the shipped
-    /// ranking closes.
+    /// vectors. Print the share of the gap between the order of that build and the best order that is closed
+    /// by the shipped ranking.
     #[arg(long, value_name = "FILE")]
     pub(crate) compare: Option<PathBuf>,
     /// Only fetch the sources of both halves and check that they contain the answers.

@@ -26,10 +26,10 @@ use crate::choices::Way;
 use crate::grade::Shown;
 use crate::names::last_part;
 
-/// Maximum number of results, from the first, of which the best order is graded.
+/// Maximum number of results that are requested; the best order of these results is also graded.
 pub(crate) const CANDIDATES: usize = 100;
 
-/// Number of nearest names that are compared with the correct name.
+/// Maximum number of names that are requested from the resolver, nearest first.
 const NEAREST: usize = 5;
 
 /// An open index and the names of its repositories.
@@ -50,7 +50,7 @@ pub(crate) enum Answered {
     Absent,
     /// The answer is about a different name, and has a label that reports the difference.
     Labelled,
-    /// The answer is about a name, and has no label.
+    /// The answer contains code, and has no label that reports a different name.
     Unlabelled,
 }
 
@@ -232,7 +232,7 @@ fn search_of(query: &str, within: Option<&str>) -> SearchRequest {
     }
 }
 
-/// The places of a result that are in this repository.
+/// The places of a result that are in the repository `about`.
 fn places(found: &Found, about: &str) -> Vec<Shown> {
     let span_of =
         |path: &str, span: cairn_domain::LineSpan| Shown { path: path.to_owned(), first: span.start, last: span.end };

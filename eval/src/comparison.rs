@@ -7,7 +7,8 @@ use crate::groups::{Group, GroupPart};
 
 /// Maximum number of columns of a table: one column for each kind or language.
 const COLUMNS: usize = 8;
-/// A kind or a language is reported if its NDCG@10 is lower than with the compared program by more than this.
+/// A kind or a language is reported if its NDCG@10 is lower than with the compared program by more than this
+/// number.
 const TOLERATED: f64 = 0.01;
 
 /// The NDCG@10 values from which the closed share of the gap is computed. The gap lies between the order of

@@ -10,6 +10,7 @@ use crate::questions::QuestionKind;
 pub(crate) struct Group {
     pub(crate) name: &'static str,
     reach: Reach,
+    /// `Some(true)` for repositories with tests and documents, `Some(false)` for repositories without them,
     /// `None` for all repositories.
     checkout: Option<bool>,
 }
@@ -27,8 +28,8 @@ impl Group {
         GROUPS.iter().filter(|group| group.questions(measured).next().is_some()).collect()
     }
 
-    /// The mean of the questions in a part of the group. Nonsense questions have no answers, so they are
-    /// omitted.
+    /// The mean grades of the questions in a part of the group. Nonsense questions have no answers, so they
+    /// are omitted.
     pub(crate) fn mean(&self, measured: &Measured, part: &GroupPart) -> Mean {
         Mean::of(measured.asked.iter().filter(|asked| self.has(asked) && part.has(asked)))
     }

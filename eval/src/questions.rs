@@ -163,8 +163,8 @@ impl QuestionSet {
         &self.files
     }
 
-    /// The files of one half. `only` selects repositories of this half. An empty list selects all
-    /// repositories.
+    /// The files of one half. `only` contains the ids of the wanted repositories of this half. If `only` is
+    /// empty, all repositories of the half are selected.
     pub(crate) fn half(&self, half: Half, only: &[String]) -> anyhow::Result<Vec<QuestionFile>> {
         let is_wanted = |file: &&QuestionFile| {
             self.kept.contains(&file.source.id) == (half == Half::Kept)
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn set_is_large_and_half_of_it_is_held_out() {
+    fn question_set_is_large_and_half_of_it_is_held_out() {
         let set = set();
         let (all, kept) = (set.all(), set.half(Half::Kept, &[]).expect("read"));
         let languages: BTreeSet<&str> = all.iter().map(|file| file.source.language.as_str()).collect();

@@ -15,8 +15,9 @@ impl Setting {
         Self { name: "all signals".to_owned(), signals: Signals::default() }
     }
 
-    /// The settings that are compared with the shipped ranking: single lists if `single_lists` is set, and
-    /// the ranking without each of its parts if `ablations` is set.
+    /// The settings that are compared with the shipped ranking. If `single_lists` or `ablations` is set: the
+    /// ranking with only one list (terms or vectors). If `ablations` is set: also the ranking without each of
+    /// its parts.
     pub(crate) fn others(single_lists: bool, ablations: bool) -> Vec<Self> {
         let only = |name: &str, signals: &[Signal]| Self { name: name.to_owned(), signals: Signals::only(signals) };
         let mut all = Vec::new();

@@ -179,7 +179,8 @@ fn large_secret_patterns_are_over_budget() {
     check_over_budget(&Index::new(), directory.path(), "ceilings.max_secret_pattern_bytes");
 }
 
-/// Every file and every record of a file has its tags, so a few kilobytes of settings could need gigabytes.
+/// Every file and every record of a file contains the tags of the file, so a few kilobytes of settings could
+/// cause gigabytes of data.
 #[test]
 fn thousands_of_tags_are_over_budget() {
     let directory = tempfile::tempdir().expect("a directory");

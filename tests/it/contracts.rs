@@ -38,8 +38,8 @@ fn documents(root: &Path) {
     write(root, "node_modules/x/index.js", "module.exports = 1;\n");
 }
 
-/// Indexes only the Markdown files of a directory, then the same directory again without patterns in the
-/// call.
+/// Indexes only the Markdown files of a directory, then indexes the same directory again with a call that
+/// contains no patterns.
 #[test]
 fn markdown_files_are_indexed_with_plain_patterns() {
     let (root, index) = (tempfile::tempdir().expect("a temporary directory"), Index::new());
@@ -161,7 +161,7 @@ fn wrong_arguments_are_named_in_every_interface() {
     }
 }
 
-/// The message is part of the contract.
+/// The requirements state how this message begins, so callers may depend on it.
 #[test]
 fn path_that_does_not_exist_is_reported_as_documented() {
     let index = Index::new();
@@ -249,7 +249,7 @@ fn empty_answers_suggest_commands() {
 /// `type` has the same meaning on the command line, over MCP and over HTTP: the kind of target that a search
 /// looks for.
 #[test]
-fn type_is_the_type_of_the_target() {
+fn type_selects_the_type_of_the_target_in_every_interface() {
     let (root, index) = (tempfile::tempdir().expect("a temporary directory"), Index::new());
     documents(root.path());
     index.index(root.path());

@@ -28,8 +28,8 @@ const FILE_POINTS: [&str; 13] = [
     "home::replace",
 ];
 
-/// Maximum number of attempts to pass a point, each after a change. If no attempt passes the point, the test
-/// fails.
+/// Maximum number of attempts to pass a failpoint, each after a change of the repository. If no attempt
+/// passes the failpoint, the test fails.
 const ATTEMPTS: u32 = 40;
 
 const SIGKILL: i32 = 9;

@@ -78,7 +78,8 @@ fn all_answers(index: &Index, server: &Server, questions: &[AskedCall]) -> Vec<[
     commands.zip(by_mcp).map(|([local, http], mcp)| [local, http, mcp]).collect()
 }
 
-/// The fields about a name other than the requested one. In an answer of MCP, they are fields of the answer.
+/// The object with the fields that report a name other than the requested one. In an answer of MCP, this
+/// object is the answer itself.
 fn resolution(answer: &Value) -> &Value {
     answer.get("resolution").unwrap_or(answer)
 }

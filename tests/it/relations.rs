@@ -40,7 +40,7 @@ fn related(index: &Index, question: &str) -> (Vec<(String, String)>, Value) {
 }
 
 #[test]
-fn places_and_packages_have_importers() {
+fn files_directories_and_packages_have_importers() {
     let (root, index) = (tempfile::tempdir().expect("a temporary directory"), Index::new());
     make_repository(root.path());
     index.index(root.path());

@@ -25,8 +25,8 @@ struct Scripted {
 #[derive(Default)]
 struct Script {
     asked: Mutex<Vec<(String, Value)>>,
-    /// The answers to progress questions until all runs are published. Each entry is a status, or `None` for
-    /// an answer whose connection is cut.
+    /// The statuses of the first answers to progress questions, in order; `None` if the connection is cut
+    /// during the answer. All later answers report that the run is published.
     troubles: Mutex<VecDeque<Option<StatusCode>>>,
 }
 

@@ -278,7 +278,7 @@ fn every_kind_of_damage_has_a_remedy_that_works() {
     kinds.dedup();
     assert!(kinds.len() > 9, "{kinds:?}");
     // The test does not damage `.gitignore`, `-shm` and `-wal` files. No answer depends on these files: only
-    // their owner reads them, and the owner writes them again.
+    // git reads `.gitignore`, and only SQLite reads the other files, which it writes again.
     for kind in
         kinds.into_iter().filter(|kind| *kind != ".gitignore" && !kind.contains("-shm") && !kind.contains("-wal"))
     {

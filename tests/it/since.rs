@@ -10,7 +10,7 @@ use cairn_testkit::work_tree::{git, repository, write};
 
 use crate::harness::{Index, fresh_fingerprint};
 
-/// Commits all changes with noon of the given day as the date.
+/// Commits all changes. The date of the commit is noon of the given day.
 fn commit_on(root: &Path, day: &str) {
     git(root, &["add", "-A"]);
     let date = format!("{day}T12:00:00Z");

@@ -79,7 +79,7 @@ fn exit_codes_equal_those_in_the_help() {
     check(&["index", &root, "--name", "r"], 4, "exclude");
     std::fs::remove_file(directory.path().join(".cairn.yaml")).expect("removed");
     check(&["index", &root, "--name", "r", "--include", "["], 2, "[");
-    // The earlier index still exists.
+    // The index still contains the published generation, although the later index calls failed.
     check(&["search", "save"], 0, "src/store.py");
 }
 
@@ -281,7 +281,7 @@ fn every_command_answers_in_json() {
 fn removed_repository_leaves_no_data() {
     let (_, directory) = indexed();
     let index = Index::new();
-    // The files are large enough to fill separate pages.
+    // The data of these files is large enough to fill separate pages of the databases.
     for file in 0..20 {
         let lines = (0..200).map(|line| format!("def rhinoceros_{file}_{line}():\n    return {line}\n\n"));
         write(directory.path(), &format!("src/many_{file}.py"), lines.collect::<String>());

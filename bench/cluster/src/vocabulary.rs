@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_differ_and_repeat_in_the_next_run() {
+    fn questions_are_distinct_and_equal_in_every_run() {
         let mut vocabulary = Vocabulary::default();
         vocabulary.add(Path::new(env!("CARGO_MANIFEST_DIR")));
         let questions = vocabulary.questions(500);

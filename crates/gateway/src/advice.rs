@@ -65,8 +65,8 @@ pub fn report_of(error: &QueryError, suggestions: Vec<SuggestedCall>) -> ErrorRe
     report
 }
 
-/// The suggested calls after this error of a question. The list is empty for errors that the caller did not
-/// cause.
+/// The calls that are suggested after the question failed with this error. The list is empty for errors that
+/// the caller did not cause.
 pub async fn after_error(agent: &dyn Agent, question: &Question, error: &QueryError) -> Vec<SuggestedCall> {
     use QueryErrorCode::{Corrupt, InternalError, RateLimited, Timeout};
     if matches!(error.code, Corrupt | InternalError | RateLimited { .. } | Timeout) {
@@ -83,7 +83,7 @@ pub async fn after_error(agent: &dyn Agent, question: &Question, error: &QueryEr
 /// and the list of repositories or the guide.
 async fn of_any_question(agent: &dyn Agent, question: &Question, error: &QueryError) -> Vec<SuggestedCall> {
     let mut candidates = Vec::new();
-    // A question that changes the index is not asked about another repository.
+    // A call that indexes or cancels must not be repeated for another repository, so it is not suggested.
     let changes = matches!(question, Question::Cancel(_) | Question::Index(_) | Question::Progress(_));
     let near = error.similar_repositories.first().filter(|_| !changes);
     if let Some(similar) = near.and_then(|near| about(question, near)) {
@@ -93,7 +93,8 @@ async fn of_any_question(agent: &dyn Agent, question: &Question, error: &QueryEr
     that_answer(agent, candidates).await
 }
 
-/// Tries the questions in this order. Returns, as calls, the first questions whose answers are not empty.
+/// Tries the candidate questions in the given order. Returns the first questions whose answers are not empty,
+/// in the form of calls.
 async fn that_answer(agent: &dyn Agent, candidates: Vec<(&'static str, Question)>) -> Vec<SuggestedCall> {
     let mut working = Vec::new();
     for (reason, candidate) in candidates {
@@ -105,7 +106,7 @@ async fn that_answer(agent: &dyn Agent, candidates: Vec<(&'static str, Question)
     working
 }
 
-/// The same question about another repository.
+/// The given question, asked about the repository `repository` instead.
 fn about(question: &Question, repository: &str) -> Option<Question> {
     let mut body = question.short_body();
     let (field, value) = match question.body().get("repositories") {

@@ -1,10 +1,10 @@
 //! Calls that fail or find nothing: wrong names, wrong types, absent files, unknown repositories. Tests make
-//! the calls that the answers suggest.
+//! these calls, and then the calls that the answers suggest.
 
 use serde_json::Value;
 
-/// Tools with arguments. Most calls have one mistake; some calls are correct, but find nothing in the index
-/// of the tests.
+/// Each line is a call: the name of a tool and its arguments. Most calls have one mistake; some calls are
+/// correct, but find nothing in the index of the tests.
 const CALLS: &str = r#"
 search_code {}
 search_code {"query": ""}

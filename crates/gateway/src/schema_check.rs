@@ -34,7 +34,7 @@ impl<'a> Check<'a> {
     fn value(&self, schema: &Value, value: &Value, at: &str, faults: &mut Vec<String>) {
         let Value::Object(keywords) = schema else {
             if *schema != Value::Bool(true) {
-                faults.push(format!("{at}: not allowed"));
+                faults.push(format!("{at}: the schema allows no value"));
             }
             return;
         };

@@ -8,7 +8,8 @@ pub(crate) fn port_result<T, E: PortError>(
     operation: &'static str,
     key: &dyn ToString,
 ) -> Result<T, E> {
-    // Only the causes are kept, because the message of the store's error repeats the new message.
+    // Only the causes of the store's error are kept, because the new error has the same message as the
+    // store's error.
     outcome.map_err(|error| E::of(error.kind, operation, key.to_string(), error.source))
 }
 

@@ -44,7 +44,7 @@ impl Ledger for Metastore {
             now_ms: run.started_at_ms,
         };
         let details = RunDetails {
-            // `Command::Begin` sets the tenant of the repository.
+            // This tenant is a placeholder: `Command::Begin` replaces it with the tenant of the repository.
             tenant: Tenant::new(""),
             result: write_result(&run.result, &repository)?,
             manifest: run.manifest,

@@ -19,7 +19,7 @@ use cairn_ports::RunDocuments;
 
 pub use shared_reads::SharedReads;
 
-/// The catalogue and the ledger of one store.
+/// The catalogue, the ledger, the outbox and the requests of one store.
 #[derive(Clone)]
 pub struct Metastore {
     documents: Arc<dyn RunDocuments>,

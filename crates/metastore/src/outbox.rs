@@ -1,4 +1,4 @@
-//! The outbox over the store's documents.
+//! Implements the outbox with the run documents of the store.
 
 use std::collections::{BTreeMap, BTreeSet};
 

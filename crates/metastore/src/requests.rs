@@ -13,7 +13,8 @@ use crate::error::{port_result, unexpected};
 
 /// Maximum number of requests that one call reads. Later requests wait for the next call.
 const REQUESTS_AT_ONCE: usize = 4096;
-/// Interactive requests may exceed the limit by the limit divided by this number.
+/// The limit for interactive requests is higher than the limit for bulk requests: the bulk limit divided by
+/// this number is added.
 const INTERACTIVE_SHARE: usize = 8;
 
 #[async_trait]
@@ -194,8 +195,8 @@ fn lane(document: &RepositoryDocument) -> Lane {
     document.state.requests.wanted.map_or(Lane::Bulk, |wanted| wanted.lane)
 }
 
-/// A request of this lane is dispatched only if fewer syncs and runs than this are in progress. The limit of
-/// the interactive lane is higher, so bulk work cannot use all capacity.
+/// A request of this lane is dispatched only if the number of syncs and runs in progress is lower than the
+/// returned limit. The limit of the interactive lane is higher, so bulk work cannot use all capacity.
 fn limit(lane: Lane, in_flight: usize) -> usize {
     match lane {
         Lane::Bulk => in_flight,

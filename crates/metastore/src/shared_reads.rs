@@ -3,10 +3,10 @@
 //! Each question needs the registry, the repositories of its tenant, their published runs and their newest
 //! runs. [`SharedReads`] reads the registry and the repositories at most once in `max_age`, for all questions
 //! together. So the load on the database does not grow with the number of questions. In return, a question
-//! may see a state that is up to `max_age` old. The published runs of a sequence number never change, so
-//! these runs have no maximum age. After the newest run of a repository has ended, it has no maximum age
-//! either: the newest run is read again when the document of the repository shows that a later run began. All
-//! other reads, and all changes, go to the store.
+//! may see a state that is up to `max_age` old. The runs that are published at one sequence number never
+//! change, so they are stored without a maximum age. The newest run of a repository is also stored without a
+//! maximum age after it has ended: it is read again when the document of the repository shows that a later
+//! run began. All other reads, and all changes, go to the store.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,7 +32,8 @@ pub struct SharedReads {
     newest: Mutex<BTreeMap<RepositoryId, NewestRun>>,
 }
 
-/// The part of a repository's state that changes if a run begins or ends. A run begins under a new lease.
+/// The part of a repository's state that changes if a run begins or ends. `lease_epoch` changes when a run
+/// begins, because each run begins under a new lease.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct RunsMark {
     lease_epoch: u64,

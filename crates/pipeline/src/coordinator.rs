@@ -23,8 +23,8 @@ pub async fn relay(broker: &dyn Broker, outbox: &dyn Outbox, quiet_since_ms: i64
     let (mut num_jobs, mut stuck, mut failure) = (0, BTreeSet::new(), None);
     for (run, parts) in outbox.unsent(quiet_since_ms, RUNS_AT_ONCE).await? {
         for parts in parts.chunk_by(|one, other| one.stage == other.stage) {
-            // The queue of this stage may be full, and then each further call would wait until the broker's
-            // deadline.
+            // An earlier call for this stage has failed. Its queue may be full, and each further call would
+            // then wait until the broker's deadline.
             if stuck.contains(&parts[0].stage) {
                 continue;
             }
@@ -69,12 +69,12 @@ pub async fn send_again(
     Ok(outbox.send_again(&held, now_ms, after_ms).await?)
 }
 
-/// Returns the stages with at least as many jobs at the broker as parts in flight. The jobs of these stages
-/// are waiting and are not lost.
+/// Returns the stages for which the broker holds at least one job for each part in flight. The jobs of these
+/// stages are waiting and are not lost.
 pub async fn held(broker: &dyn Broker, outbox: &dyn Outbox) -> Result<BTreeSet<StageName>, StageError> {
     let mut held = BTreeSet::new();
     for (stage, num_parts) in outbox.in_flight().await? {
-        // If the broker cannot report its depth, the jobs may be lost.
+        // If the broker cannot report the number of jobs, the jobs may be lost, so the stage is not added.
         if broker.depth(stage).await.is_ok_and(|depth| depth >= num_parts) {
             held.insert(stage);
         }

@@ -44,8 +44,9 @@ impl Deadline {
     }
 
     /// The maximum total time of a handler of the stage: `lasts` for publishing, and `longest` for all other
-    /// stages. Publishing has less time than the other stages, because the publish part stores the time of
-    /// its write, and the previous generation must stay readable for a fixed period after this stored time.
+    /// stages. Publishing has less time than the other stages: the previous generation stays readable for a
+    /// fixed period after the stored time of the publication, so the publication must not take effect much
+    /// later than this time.
     pub fn in_all(&self, stage: StageName, longest: Duration) -> Duration {
         if stage == StageName::Publish { self.lasts } else { longest }
     }

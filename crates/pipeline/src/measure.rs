@@ -1,5 +1,6 @@
 //! The span and the metrics of a delivery. Log lines contain the fields of the span. No metric has a label
-//! for the repository, because the number of repositories is not limited.
+//! for the repository, because each repository would add a time series, and the number of repositories is not
+//! limited.
 
 use std::time::Instant;
 

@@ -27,8 +27,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     }
 
     pub(crate) async fn work_on_part(&self, stage: &dyn Stage, lane: Lane, job: &PartJob) -> Result<(), StageError> {
-        // The clock is read before the status of the part, so that the deadline starts before the status is
-        // read. The process may be suspended between the two reads.
+        // The clock is read before the status of the part. If the process is suspended between the two reads,
+        // this time counts towards the deadline.
         let started = self.clock.monotonic();
         let status = match self.ledger.part_status(job.run, job.part).await {
             // The repository was deleted and its records were removed.

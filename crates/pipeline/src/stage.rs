@@ -26,7 +26,7 @@ impl Task {
         Self { tenant: job.tenant.clone(), run: job.run, part: job.part, plan: job.plan.clone(), aborted }
     }
 
-    /// Returns the data about the task that stores need.
+    /// Returns the data that stores need about this task.
     pub fn staging(&self) -> Staging {
         Staging { tenant: self.tenant.clone(), run: self.run, part: self.part, aborted: self.aborted.clone() }
     }

@@ -102,8 +102,8 @@ pub trait Broker: Send + Sync {
     async fn close(&self);
 }
 
-/// The ids of the dead letters that a search has not found yet. Each id has the number of its letters that
-/// are missing.
+/// The dead letters that a search has not found yet: for each message id, the number of missing letters with
+/// this id.
 pub struct Sought(BTreeMap<MessageId, usize>);
 
 impl Sought {

@@ -85,8 +85,8 @@ pub struct PartRecord {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PartStatus {
     pub state: RunState,
-    /// Whether the part has already ended. If the part has ended, the job that the worker received is a
-    /// second copy.
+    /// Whether the part has already ended. If so, the job that the worker received is a second copy, and the
+    /// part needs no work.
     pub is_ended: bool,
     /// Generations of the repository that were aborted before they were published, and that are not swept
     /// yet.

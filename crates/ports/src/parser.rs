@@ -6,8 +6,8 @@ use cairn_domain::{FileFacts, SourceText};
 use crate::error::port_error;
 
 port_error!(
-    /// An error of the parser as a whole. The error of a single file is stored in the status of the facts of
-    /// this file.
+    /// An error of the parser as a whole. A fault of a single file is not an error: the status of the file's
+    /// facts contains the fault.
     FileParserError,
     "parser"
 );

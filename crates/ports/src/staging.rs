@@ -1,4 +1,5 @@
-//! Describes the writer of staged records, and defines which versions of records it may end.
+//! Describes the writer of staged records, and defines which versions of records it may end by setting their
+//! `gen_to`.
 
 use std::collections::BTreeSet;
 
@@ -21,9 +22,10 @@ impl Staging {
         Self { tenant, run, part, aborted: BTreeSet::new() }
     }
 
-    /// Whether this run may end a version. The version must have begun in an earlier generation. The version
-    /// must also be current, or must have been ended by an aborted run. Therefore even a very late writer
-    /// never overwrites a `gen_to` that a published run or a run in progress has set.
+    /// Whether this run may end a version of a record by setting its `gen_to`. The version must have begun in
+    /// an earlier generation. The version must also be current, or must have been ended by an aborted run.
+    /// Therefore even a very late writer never overwrites a `gen_to` that a published run or a run in
+    /// progress has set.
     pub fn may_retire(&self, version: Interval) -> bool {
         let is_open = version.gen_to == GenerationId::OPEN;
         version.gen_from < self.run.generation && (is_open || self.aborted.contains(&version.gen_to))

@@ -48,8 +48,8 @@ pub trait Texts: Generations {
     /// Stages a part of the change that a generation makes. A repeated call changes nothing.
     async fn stage(&self, tenant: &Tenant, run: RunId, staged: StagedTexts) -> Result<(), TextsError>;
 
-    /// Returns the visible files of a repository whose trigrams satisfy the query, sorted by path. The result
-    /// contains every file whose text satisfies the query, and may also contain other files.
+    /// Returns those visible files of a repository whose trigrams satisfy the query, sorted by path. The
+    /// result contains every file whose text satisfies the query, and may also contain other files.
     async fn candidates(
         &self,
         view: &View,

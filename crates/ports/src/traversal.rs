@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{EdgeKey, EdgeKind, EdgeRecord, NodeKey, NodeRecord};
 
-/// Maximum number of edges between a start and a reached node.
+/// Maximum number of edges between a start node and a reached node.
 pub const MAX_TRAVERSAL_DEPTH: u32 = 3;
 /// Maximum number of reached nodes.
 pub const MAX_TRAVERSAL_NODES: usize = 10_000;
-/// The confidence of a start, in millionths.
+/// The confidence of a start node, in millionths.
 pub const CERTAIN: u64 = 1_000_000;
 
 /// The edges that a traversal follows from a node.
@@ -76,7 +76,8 @@ pub struct Reached {
     /// All other edges that reach the node from the same level, sorted by confidence (highest first), name of
     /// the kind, line and key.
     pub other_edges: Vec<EdgeRecord>,
-    /// The product of the confidences of all edges from the start to the node, in millionths.
+    /// The product of the confidences of all edges on the path from the start node to this node, in
+    /// millionths.
     pub confidence: u64,
 }
 
@@ -151,7 +152,7 @@ pub struct Levels<'r> {
     /// The nodes of the last level, with their confidence.
     level: Vec<(NodeKey, u64)>,
     depth: u32,
-    /// The levels that were followed.
+    /// The result so far: the nodes of all levels that were reached.
     pub walk: Walk,
 }
 

@@ -53,7 +53,8 @@ impl Searcher {
                     frequencies.num_chunks()
                 ));
             }
-            // Without term counts, it is not known whether the index contains the words.
+            // Without term counts, it is not known whether the index contains the words of the name, so a
+            // search for them stays among the suggestions.
             None => calls.extend(error.next_calls.iter().filter(|call| call.tool == "search_code").cloned()),
         }
         let not_indexed: Vec<&str> =

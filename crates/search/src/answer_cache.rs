@@ -58,7 +58,7 @@ impl Searcher {
         if let Some(known) = known {
             let mut known = Retrieved::clone(&known);
             // The repositories have the same generations in the cached view and in the new view, but the
-            // cached view may have expired.
+            // cached view may have expired, so the new view replaces it.
             known.query.view = view;
             return Ok(known);
         }
@@ -91,7 +91,7 @@ impl Searcher {
     }
 }
 
-/// Adds all fields of a filter.
+/// Adds all fields of a filter to the digest.
 fn of_filter(digester: Digester, filter: &ChunkFilter) -> Digester {
     let ChunkFilter { languages, kinds, paths, module_prefixes, include_tests, tags, since } = filter;
     let texts = |digester: Digester, texts: &[String]| digester.list(texts, |digester, text| digester.text(text));

@@ -8,8 +8,8 @@ use crate::{FieldFault, QueryError, QueryErrorCode};
 
 /// Maximum number of results on a page.
 pub(crate) const MAX_LIMIT: usize = 100;
-/// Maximum size of a question, which may be a whole issue. Only the first part of a long question is
-/// searched, see `cairn_question::Cut`.
+/// Maximum size of a question, which may be the whole text of an issue. Only the first part of a long
+/// question is searched, see `cairn_question::Cut`.
 const MAX_QUERY_BYTES: usize = 65_536;
 /// Maximum size of the pattern of an exact search.
 const MAX_PATTERN_BYTES: usize = 4_096;
@@ -69,7 +69,7 @@ pub(crate) fn number_of_globs(field: &str, number: usize) -> Result<(), QueryErr
     Ok(())
 }
 
-/// Checks the number and sizes of patterns that are compiled elsewhere.
+/// Checks the number and the sizes of patterns, without compiling the patterns.
 pub fn patterns(field: &str, patterns: &[String]) -> Result<(), QueryError> {
     words(field, patterns.iter().map(String::as_str))
 }

@@ -33,7 +33,7 @@ pub(crate) struct ChangedDefinition {
     files: Arc<[ChangedFile]>,
 }
 
-/// The definitions of a name.
+/// The definitions of the requested name, by the source in which they were found.
 pub(crate) enum Definitions {
     Indexed(Resolved),
     Changed(Box<ChangedDefinition>),
@@ -142,9 +142,9 @@ struct Candidate<'a> {
 }
 
 impl Searcher {
-    /// The definitions of a name, from the first of these sources that contains a definition: the same name
-    /// in the index, the same name in a changed file, a near name in the index, a near name in a changed
-    /// file, a line that looks like the definition.
+    /// The definitions of the requested name, from the first source that contains a definition. Definitions
+    /// with exactly this name are searched for first, in the index and then in changed files; then
+    /// definitions with a near name, in the same order; and last a line that looks like the definition.
     pub(crate) async fn definitions(
         &self,
         view: &View,

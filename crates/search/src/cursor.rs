@@ -3,10 +3,10 @@
 //! A cursor contains the digest of its question, the number of the publication whose view it reads, and the
 //! position of the next result. A cursor also contains the resolved value of `since`, and the time at which
 //! the cursor was issued. A cursor expires because views are available only for a limited time. A cursor is
-//! encrypted, because the publication number counts the publications of all tenants. The length of a cursor
-//! is constant. The nonce is the authentication tag over the contents and the caller (SIV). Therefore a
-//! cursor needs no random numbers, every change of a cursor is detected, and only the caller who received the
-//! cursor can use it.
+//! encrypted, because the publication number counts the publications of all tenants and would reveal the
+//! activity of other tenants. The length of a cursor is constant. The nonce is the authentication tag over
+//! the contents and the caller (SIV). Therefore a cursor needs no random numbers, every change of a cursor is
+//! detected, and only the caller who received the cursor can use it.
 
 use cairn_domain::{Digest, PublishedSeq};
 

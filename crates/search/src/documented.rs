@@ -1,7 +1,7 @@
 //! If hits of a search are navigation documents, adds the files and symbols that these documents name.
 //!
-//! A navigation document answers a question about a module, an entry point or the conventions. The files that
-//! the document names are also part of the answer.
+//! A navigation document (such as a README) answers a question about a module, an entry point or the
+//! conventions of a repository. The files that the document names are also part of the answer.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -17,9 +17,9 @@ use crate::{QueryError, Searcher};
 
 /// The kinds of edges that lead from a document to its sections, and from the sections to files and symbols.
 const FOLLOWED_KINDS: [EdgeKind; 3] = [EdgeKind::Contains, EdgeKind::EntryPoint, EdgeKind::Mentions];
-/// Documents are looked for only among this number of best hits.
+/// Number of best hits among which documents are looked for.
 const NUM_LEADING: usize = 5;
-/// If none of this number of best hits is a document, documents are not used.
+/// Documents are used only if at least one of the best hits, up to this number, is a document.
 const NUM_FIRST: usize = 3;
 /// Maximum number of added hits.
 const MAX_ADDED: usize = 6;
@@ -27,7 +27,8 @@ const MAX_LOOKED_UP: usize = 20;
 const MAX_EDGES: usize = 60;
 const MAX_NODES: usize = 300;
 
-/// Whether the question is about modules, entry points or conventions, and a document is among its best hits.
+/// Whether the question is about modules, entry points or the conventions of a repository, and a document is
+/// among its best hits.
 pub(crate) fn are_answered_by_documents(query: &PreparedQuery, hits: &[RankedHit]) -> bool {
     query.subjects.navigation && hits.iter().take(NUM_FIRST).any(is_document)
 }
@@ -108,7 +109,7 @@ fn sources(hits: &[RankedHit]) -> BTreeMap<NodeKey, Source> {
     sources
 }
 
-/// Adds the sections of the documents that are not hits. Each section gets the score of its document.
+/// Adds those sections of the documents that are not hits. Each section gets the score of its document.
 fn add_sections(sources: &mut BTreeMap<NodeKey, Source>, reached: &[Reached]) {
     for section in reached.iter().filter(|reached| reached.node.kind == NodeKind::Section) {
         let Some(document) = sources.get(&section.previous) else { continue };

@@ -115,12 +115,13 @@ pub struct NothingFound {
 }
 
 const MAX_MODULES: usize = 5;
-/// Maximum number of missing words that the statement lists.
+/// Maximum number of missing keywords that the reason for the empty result lists.
 const MAX_STATED_WORDS: usize = 6;
 const MAX_WEAK_MATCHES: usize = 3;
 /// Number of best results whose modules are counted.
 const MODULES_OF_BEST: usize = 20;
-/// Number of tokens that an entry needs in addition to its names.
+/// Number of tokens that an entry of the explanation (such as a module or a suggested question) needs in
+/// addition to its names.
 const ENTRY_TOKENS: usize = 20;
 
 /// A search without results.
@@ -241,7 +242,7 @@ impl Searcher {
     }
 }
 
-/// Number of hits that are not among the hits of the request.
+/// Number of hits of the wider search (`wide`) that the requested search (`weak`) did not find.
 fn num_outside(wide: &[RankedHit], weak: &[RankedHit]) -> usize {
     let id = |hit: &RankedHit| (hit.chunk.repository, hit.chunk.key);
     let inside: BTreeSet<ChunkId> = weak.iter().map(id).collect();

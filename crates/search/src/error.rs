@@ -51,8 +51,8 @@ pub struct NextCall {
     /// Name of the tool: `search_code`, `read_code` …
     pub tool: &'static str,
     pub reason: String,
-    /// Names and values, in the order in which they are shown. If a name occurs several times, its values
-    /// form a list.
+    /// The names and values of the arguments, in the order in which they are shown. If a name occurs several
+    /// times, its values form a list.
     pub arguments: Vec<(&'static str, String)>,
 }
 

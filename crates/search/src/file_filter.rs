@@ -12,7 +12,8 @@ use crate::chunk_filter::{CompiledFilter, is_in};
 use crate::repositories::KnownRepository;
 use crate::{QueryError, Searcher};
 
-/// Number of manifests that are read at the same time. Reads overlap because each read waits for the store.
+/// Number of manifests that are read at the same time. Concurrent reads save time, because each read waits
+/// for the store.
 const MANIFESTS_AT_ONCE: usize = 8;
 
 impl Searcher {

@@ -65,8 +65,8 @@ impl<'a> FileRequest<'a> {
 }
 
 impl Searcher {
-    /// The file or directory with a name. If several files have the best score, the file nearest to the
-    /// context is used.
+    /// The file or directory with the requested name. If several files have the best score, the file nearest
+    /// to `near_path` is used.
     pub(crate) async fn resolve_file(
         &self,
         view: &View,

@@ -9,7 +9,7 @@ use crate::prepared_query::PreparedQuery;
 use crate::target::result;
 use crate::{QueryError, Searcher};
 
-/// Maximum number of files on a page whose first lines are shown.
+/// Maximum number of files for which a page shows the first lines.
 const MAX_BEGINNINGS: usize = 10;
 /// Number of tokens that a file in a list of files needs in addition to its path and repository.
 const FILE_OVERHEAD_TOKENS: usize = 10;

@@ -19,7 +19,7 @@ const MAX_FILES: usize = 10_000;
 /// Maximum number of files that are shown in addition to the results, if the question is the name of a file.
 const FILES_BESIDE_RESULTS: usize = 5;
 
-/// The files and directories with a name.
+/// The files and directories with the requested name.
 struct Matches {
     /// Best first. Files with the same score are sorted by their distance from `near_path`, nearest first.
     hits: Vec<FileHit>,
@@ -30,7 +30,7 @@ struct Matches {
 }
 
 impl Searcher {
-    /// All files and directories with a name, as the results of a search.
+    /// All files and directories with the requested name, as the results of a search.
     pub(crate) async fn files_as_results(
         &self,
         query: &PreparedQuery,
@@ -226,7 +226,7 @@ impl Searcher {
     }
 }
 
-/// Returns the same kind of match, but without similar names.
+/// Returns the kind of match that accepts the same names as `matching`, except similar names.
 fn without_similar(matching: FileMatch) -> FileMatch {
     match matching {
         FileMatch::Similar => FileMatch::Name,

@@ -39,10 +39,10 @@ enum AskedEnd {
     Words { terms: BTreeSet<u32>, is_module: bool },
 }
 
-/// Words that may come before or after the name of a module or directory.
+/// Words that may come before or after the name of a module or directory in a question.
 const MODULE_WORDS: [&str; 8] =
     ["module", "package", "directory", "folder", "crate", "library", "namespace", "subsystem"];
-/// Words that may come before or after the name of a definition or file.
+/// Words that may come before or after the name of a definition or file in a question.
 const CODE_WORDS: [&str; 5] = ["file", "class", "function", "method", "interface"];
 
 impl AskedEnds {
@@ -126,7 +126,8 @@ impl Searcher {
         let request = TraversalRequest {
             starts: sources.keys().copied().collect(),
             follow: Follow::Out,
-            // A path may lead from one hit to another.
+            // A path may lead from one start node to another, so start nodes that are reached are also
+            // returned.
             returns_starts: true,
             kinds: FOLLOWED_KINDS.to_vec(),
             min_confidence_percent: MIN_CONFIDENCE_PERCENT,

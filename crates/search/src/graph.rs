@@ -70,8 +70,8 @@ pub struct SampledEdge {
     pub target: NodeRecord,
 }
 
-/// Number of lists of edges that are read at the same time. Reads overlap because each read waits for the
-/// graph store.
+/// Number of lists of edges that are read at the same time. Concurrent reads save time, because each read
+/// waits for the graph store.
 const READS_AT_ONCE: usize = 4;
 
 impl Searcher {

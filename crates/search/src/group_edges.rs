@@ -1,4 +1,4 @@
-//! Reads the edges of the files of a directory or module.
+//! Reads the edges of a group: the files of a directory or module.
 
 use std::collections::BTreeMap;
 

@@ -48,7 +48,7 @@ impl HeuristicDefinition {
             name: self.substitution.used.clone(),
             qualified_name: self.substitution.used.clone(),
             kind: SymbolKind::Variable,
-            // The graph does not contain the definition.
+            // The graph contains no node for the definition, so the key of the chunk is used.
             node: NodeKey(self.chunk.key.0),
             path: path.clone(),
             line: self.line,

@@ -17,7 +17,7 @@ pub struct NamedPlace {
 /// A definition that comes before all other results.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Leading {
-    /// The symbol, which always has a chunk.
+    /// The symbol. The key of its chunk is always set.
     pub(crate) hit: SymbolHit,
     pub(crate) matched: MatchedName,
     /// The chunk. `None` if the index contains the chunk.

@@ -13,10 +13,10 @@ use crate::bounds;
 use crate::repositories::KnownRepository;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Stamp};
 
-/// Stems of documents that describe a module, in lower case, best first.
+/// File names, in lower case and without the extension, of documents that describe a module, best first.
 const DOCUMENTS: [&str; 5] = ["agents", "readme", "claude", "overview", "architecture"];
-/// Stems of code files that document their module, best first. A code file with the name of its folder comes
-/// after the files with these stems.
+/// File names, without the extension, of code files that document their module, best first. A code file with
+/// the name of its folder comes after the files with these names.
 const CODE: [&str; 7] = ["__init__", "doc", "package-info", "lib", "mod", "index", "main"];
 
 /// The modules to list.

@@ -50,7 +50,8 @@ pub(crate) struct NamedGroup {
 pub(crate) struct Absent {
     /// No code has the name. The list contains near names, if the index contains any.
     pub(crate) similar: Vec<String>,
-    /// Definitions of a near name that the question may not mean, or the error for the absent definition.
+    /// The definitions of a near name, although it is uncertain whether the question means this name, or the
+    /// error for the absent definition.
     pub(crate) definitions: Result<Resolved, QueryError>,
 }
 
@@ -91,7 +92,8 @@ fn tries(asked: &RelationshipAsked, name: &str) -> &'static [Try] {
         Some(NamedKind::Symbol) => &[Symbols, Files],
         None if name.contains('/') || is_file_name(name) => &[Files, Directories, Modules, Packages, Symbols],
         None => match asked.relation {
-            // Packages are seldom written with capitals.
+            // Names of packages seldom contain capitals, so a name with capitals is compared with symbols
+            // first.
             Relation::Importers | Relation::Imports if !name.contains(char::is_uppercase) => {
                 &[Files, Directories, Modules, Packages, Symbols]
             }

@@ -15,8 +15,8 @@ use crate::{QueryError, Searcher};
 
 /// Maximum number of files with the requested name that are used.
 const MAX_FILES: usize = 8;
-/// Maximum number of files and directories that the name index returns. From these, the files and directories
-/// with exactly the requested name are chosen.
+/// Maximum number of files and directories that the name index returns. Only those with exactly the requested
+/// name are used.
 const MAX_FOUND: usize = 200;
 /// Maximum number of directories with the requested name that are used.
 const MAX_DIRECTORIES: usize = 4;
@@ -48,7 +48,7 @@ impl Searcher {
         Ok(Some(NamedCode { nodes, group: None, note }))
     }
 
-    /// The files of the directories whose path, or the last parts of the path, equal the name.
+    /// The files of those directories whose path, or the last parts of the path, equal the name.
     pub(crate) async fn directories_called(
         &self,
         view: &View,
@@ -94,7 +94,7 @@ impl Searcher {
         Ok(NamedCode { nodes, group, note: None })
     }
 
-    /// The files of the modules with the name. The settings of a repository may give a module a name that
+    /// The files of the modules with this name. The settings of a repository may give a module a name that
     /// differs from its directory.
     pub(crate) async fn modules_called(
         &self,
@@ -184,7 +184,7 @@ fn read_as(name: &str, kind: &str, used: &str) -> String {
     format!("\"{name}\" is read as the {kind} `{used}`.")
 }
 
-/// How exactly a requested name equals the name of a file or directory.
+/// How closely a requested name matches the name of a file or directory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Grade {
     Exact,
@@ -203,7 +203,7 @@ fn as_path(name: &str) -> String {
     parts.join("/")
 }
 
-/// How exactly the name equals the path of a file, or the last parts of the path. The name may omit the file
+/// How closely the name matches the path of a file, or the last parts of the path. The name may omit the file
 /// extension.
 fn grade(asked: &str, path: &str) -> Option<Grade> {
     let stem = match path.rsplit_once('/') {
@@ -217,7 +217,7 @@ fn without_ending(base: &str) -> &str {
     base.rsplit_once('.').map_or(base, |(stem, _)| if stem.is_empty() { base } else { stem })
 }
 
-/// How exactly the name equals the path, or the last parts of the path.
+/// How closely the name matches the path of a directory, or the last parts of the path.
 fn directory_grade(asked: &str, path: &str) -> Option<Grade> {
     let num_parts = asked.split('/').count();
     let parts: Vec<&str> = path.split('/').collect();
@@ -229,7 +229,7 @@ fn directory_grade(asked: &str, path: &str) -> Option<Grade> {
     is_style.then_some(Grade::Style)
 }
 
-/// How exactly a requested name equals the name of a package.
+/// How closely a requested name matches the name of a package.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum PackageGrade {
     /// The whole name is equal, apart from case and style.

@@ -50,7 +50,7 @@ pub(crate) fn sources(hits: &[RankedHit], max: usize) -> BTreeMap<NodeKey, Sourc
     sources
 }
 
-/// The question, and the page to whose hits neighbours in the graph are added.
+/// The question, and the page of hits to which neighbours in the graph are added.
 #[derive(Clone)]
 pub(crate) struct Extension<'a> {
     pub(crate) query: &'a PreparedQuery,
@@ -61,7 +61,7 @@ pub(crate) struct Extension<'a> {
 }
 
 impl Extension<'_> {
-    /// Adds the chunks of the reached nodes, up to the maximum number.
+    /// Adds the chunks of the reached nodes, at most `max_added` chunks.
     pub(crate) fn expanded(
         &self,
         hits: Vec<RankedHit>,
@@ -92,7 +92,7 @@ pub(crate) fn nearest<'a>(sources: &BTreeMap<NodeKey, Source>, reached: &'a [Rea
     best
 }
 
-/// The first lines of the reached nodes.
+/// The reached nodes as sites, each at the line with the name of the node.
 pub(crate) fn sites(reached: &[&Reached]) -> Vec<Site> {
     reached.iter().map(|reached| Site { node: reached.node.clone(), line: None }).collect()
 }
@@ -126,7 +126,7 @@ impl Searcher {
         self.with_shown(extension, hits, &sources, shown, MAX_ADDED).await
     }
 
-    /// Adds the chunks of the reached nodes, up to the maximum number.
+    /// Adds the chunks of the reached nodes, at most `max_added` chunks.
     pub(crate) async fn with_shown(
         &self,
         extension: Extension<'_>,
@@ -149,7 +149,8 @@ impl Searcher {
         max_added: usize,
     ) -> Result<Chunks, QueryError> {
         let Extension { query, scope, filter, page } = extension;
-        // A filter may exclude the first chunks; without a filter, the later chunks are not needed.
+        // With a filter, all chunks are read, because the filter may exclude the first ones. Without a
+        // filter, only the first chunks are needed.
         let num_read = if **filter == ChunkFilter::default() { max_added } else { shown.len() };
         let start = page.start.saturating_sub(ids.len() + max_added);
         let on_page = hits.iter().take(page.end).skip(start).filter(|hit| hit.chunk.text.is_empty());

@@ -18,16 +18,16 @@ use crate::prepared_query::PreparedQuery;
 use crate::related_notes::MAX_RELATED;
 use crate::{QueryError, Searcher};
 
-/// Maximum number of types that are read for the name of an owner.
+/// Maximum number of types with the name of the method's owner that are read.
 const MAX_OWNERS: usize = 100;
-/// Maximum number of related types that are followed.
+/// Maximum number of subtypes or supertypes that are followed.
 const MAX_TYPES: usize = 500;
 /// Maximum number of methods with the requested name that are read.
 const MAX_METHODS: usize = 5_000;
 
 /// A method, and the name of the type that contains it.
 struct Method {
-    /// The qualified name of the owner.
+    /// The qualified name of the type that contains the method.
     owner: String,
     name: String,
     symbol: SymbolEntry,
@@ -42,7 +42,7 @@ impl Method {
 
 impl Searcher {
     /// The overriding or overridden methods. Methods of the nearest types come first. `None` if no definition
-    /// of the name is a method.
+    /// of the requested name is a method.
     pub(crate) async fn overriding(
         &self,
         query: &PreparedQuery,
@@ -107,7 +107,8 @@ impl Searcher {
                 .iter()
                 .filter(|hit| hit.symbol.kind.is_container() && hit.symbol.path == method.symbol.path)
                 .collect();
-            // In some languages, a method may be in a different file than its type.
+            // In some languages, a method may be in a different file than its type. If no type is in the same
+            // file as the method, all types with the name are used.
             let shown = if in_one_file.is_empty() { found.iter().collect() } else { in_one_file };
             owners.extend(shown.into_iter().map(|hit| (hit.symbol.node, hit.symbol.clone())));
         }

@@ -51,7 +51,7 @@ fn word_ends(question: &str) -> String {
     long.take(MAX_COMPOUNDS).flat_map(ends).collect::<Vec<_>>().join(" ")
 }
 
-/// The names of patterns.
+/// The names of the patterns that these chunks describe.
 pub(crate) fn names(patterns: &[ChunkRecord]) -> Vec<String> {
     patterns.iter().filter_map(|pattern| pattern.symbol.clone()).collect()
 }

@@ -46,7 +46,7 @@ impl Members {
         self.by_path.values().map(Vec::len).sum()
     }
 
-    /// The pattern that the smallest member that overlaps the span follows.
+    /// The name of the pattern of the smallest member that overlaps the span.
     pub(crate) fn followed_at(&self, path: &RepoPath, span: LineSpan) -> Option<&str> {
         let shares = |member: LineSpan| member.start <= span.end && span.start <= member.end;
         let members = self.by_path.get(path)?.iter().filter(|(member, _)| shares(*member));
@@ -140,7 +140,7 @@ mod tests {
         check("c.py", 1, 2, None);
     }
     #[test]
-    fn cache_stays_small() {
+    fn cache_does_not_exceed_its_limit() {
         let cache = PatternMembers(Mutex::new(Recent::new(5)));
         let large = Arc::new(members(&[("a.py", 1, 2, "x"); 3]));
         cache.add("first", &large);

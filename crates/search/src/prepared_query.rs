@@ -33,7 +33,7 @@ pub(crate) struct PreparedQuery {
     pub(crate) of_repositories: RepositoryWords,
     /// The terms with their weights, sorted by term.
     pub(crate) terms: Vec<(u32, u32)>,
-    /// The sum of the weights of the question's own terms.
+    /// The sum of the weights of the question's terms, without the terms of synonyms.
     pub(crate) sum_of_weights: i64,
     /// `None` if the question asks for a name or a file, because no vector is needed for it.
     pub(crate) vector: Option<DenseVector>,

@@ -230,8 +230,8 @@ impl QuestionNames {
         }
         let score = resolved.substitution.as_ref().map_or(0, |used| used.score);
         let is_near = !resolved.is_same_name() && score >= MIN_LEADING_SCORE;
-        // If the name is exact and the question names no file, the other lists already contain the
-        // definitions.
+        // If a symbol has exactly the requested name and the question names no file, the other lists of
+        // candidates already contain the definitions.
         let is_in_file = path_and_name(name).is_some();
         if leads && (is_in_file || is_near) {
             self.leading.extend(leading(&resolved));

@@ -12,7 +12,8 @@ use crate::file_names::{FileRequest, NamedFile, read_call};
 use crate::repositories::KnownRepository;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
-/// Number of manifests that are read at the same time. Reads overlap because each read waits for the store.
+/// Number of manifests that are read at the same time. Concurrent reads save time, because each read waits
+/// for the store.
 const MANIFESTS_AT_ONCE: usize = 8;
 /// Maximum number of files, and maximum number of directories, in the list of a directory.
 const MAX_LISTED: usize = 10_000;

@@ -50,7 +50,8 @@ fn edges_of(relation: Relation) -> (Follow, &'static [EdgeKind]) {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RelatedChunk {
     pub(crate) id: ChunkId,
-    /// The position of the definition among the definitions with the name.
+    /// The definition that the edges connect with this chunk, as its position among the definitions with the
+    /// requested name.
     pub(crate) definition: u32,
     /// The edges whose sites are in the chunk, the best first.
     pub(crate) via: Vec<Via>,
@@ -271,7 +272,8 @@ fn positions(asked: &RelationshipAsked, named: &NamedCode) -> BTreeMap<NodeKey, 
 
 /// The edges of the best definition come first. Among the edges of a definition, the edges to nodes in
 /// `first` come first. The remaining edges are sorted by confidence, highest first. Among edges with equal
-/// confidence, edges of symbols come before edges of files, because an edge of a file has no owner.
+/// confidence, edges that reach a symbol come before edges that reach a file, because a symbol is a more
+/// exact answer than a file.
 fn sort(reached: &mut [Reached], positions: &BTreeMap<NodeKey, u32>, first: &BTreeSet<NodeKey>) {
     reached.sort_by_key(|reached| {
         let Reached { node, edge, previous, .. } = reached;

@@ -10,9 +10,10 @@ use crate::Searcher;
 use crate::abbreviations::other_words_of;
 use crate::prepared_query::PreparedQuery;
 
-/// Number of best vectors whose mean score counts as evidence.
+/// The mean vector score of this number of best chunks counts as evidence.
 const BEST_VECTORS: usize = 5;
-/// Number of chunks at the start of the list of terms whose vector scores count as evidence.
+/// Number of best chunks in the list of chunks with query terms. The vector scores of these chunks count as
+/// evidence.
 const BEST_TERMS: usize = 3;
 /// The names of all embedding models with calibrated scores begin with this text.
 const CALIBRATED: &str = "cairn-static-";
@@ -63,8 +64,8 @@ const REQUEST_WORDS: [&str; 41] = [
 ];
 
 impl Searcher {
-    /// The evidence from the list of vectors, the list of terms and the candidates. The lists must be sorted,
-    /// best first.
+    /// The evidence from the chunks with the best vector scores (`dense`), the chunks with the best term
+    /// scores (`sparse`) and the candidates. Both lists of chunks must be sorted, best first.
     pub(crate) fn evidence(
         &self,
         query: &PreparedQuery,

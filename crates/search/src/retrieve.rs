@@ -30,7 +30,7 @@ const SYMBOLS_OF_A_NAME: usize = 5_000;
 /// Maximum number of files that become candidates because their path is the question or ends with the
 /// question.
 const NAMED_FILES: usize = 5;
-/// Maximum number of definitions that come before all other results because they are near a file.
+/// Maximum number of definitions that come before all other results because they are near `near_path`.
 const LEADING_DEFINITIONS: usize = 10;
 /// Maximum number of names of a question that are looked up.
 const NAMES_LOOKED_UP: usize = 8;
@@ -131,7 +131,7 @@ impl Searcher {
         let shown = symbols.iter().chain(&leading).filter_map(chunk_of);
         let shown = shown.filter(|id| scope.contains(id.0) && !unindexed.contains_key(id));
         let wanted = shown.chain(beginnings.iter().copied()).chain(related.iter().map(|related| related.id));
-        // The lists already contain most of these chunks.
+        // The lists already contain most of these chunks, so only the missing chunks are fetched.
         let missing = wanted.filter(|id| !searched.contains(id)).collect();
         chunks.extend(self.fetch(view, scope, missing).await?);
         chunks.extend(unindexed);

@@ -24,9 +24,10 @@ const MAX_HIT_TOKENS: usize = 1_500;
 /// Number of tokens that a hit needs in addition to its text, path and symbol: for line numbers, kind, and
 /// fences.
 const HIT_OVERHEAD_TOKENS: usize = 30;
-/// Number of tokens of the words that introduce the name of the pattern that a hit follows.
+/// If a hit follows a pattern, the answer contains the name of the pattern and this number of additional
+/// tokens.
 const PATTERN_TOKENS: usize = 4;
-/// Number of tokens of the words that introduce the reason for the type of the question.
+/// Number of tokens that the answer contains before the reason for the type of the question.
 const TYPE_TOKENS: usize = 4;
 /// Number of tokens of the words that describe how the name of a hit matches.
 const MATCH_TOKENS: usize = 8;
@@ -139,7 +140,8 @@ impl Searcher {
         let selected = self.select(&view, &request.repositories).await?;
         let (selected, of_other_models) = match request.target.target_type {
             TargetType::Auto => self.with_this_model(selected)?,
-            // Symbols and files are found by their names, so no vectors are compared.
+            // Symbols and files are found by their names, not by vectors, so repositories with vectors of a
+            // different model are also searched.
             _ => (selected, Vec::new()),
         };
         let asked = Asked {
@@ -294,7 +296,7 @@ impl Searcher {
         }
         let (view, scope) = (&query.view, self.scope_of(selected));
         let max_tokens = limits.max_tokens.saturating_sub(query.names.num_tokens());
-        // If neighbours were added, the texts of the hits were already read in the same call.
+        // If neighbours were added, the call that read the neighbours also read the texts of the hits.
         let without_text = page.iter().filter(|hit| hit.chunk.text.is_empty());
         let texts = self.fetch_texts(view, &scope, without_text.map(|hit| id_of_chunk(&hit.chunk)).collect()).await?;
         let members = self.pattern_members(view, selected, page.iter().map(|hit| hit.chunk.repository)).await?;

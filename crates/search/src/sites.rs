@@ -91,8 +91,8 @@ fn line_place(site: &Site) -> Option<(RepositoryFile, u32)> {
     Some(((node.repository, node.path.clone()?), line))
 }
 
-/// The smallest chunk with the line. If several chunks have the same span, `own` is preferred: the chunk of a
-/// pattern has the span of a member of the pattern, but a different text.
+/// The smallest chunk with the line. If several chunks have the same span, the chunk `own` is preferred,
+/// because the chunk of a pattern has the span of a member of the pattern, but a different text.
 fn smallest_with_line(chunks: &[ChunkPlace], line: u32, own: Option<ChunkId>) -> Option<ChunkId> {
     let with_line = chunks.iter().filter(|chunk| chunk.span.contains(line));
     let is_other = |chunk: &ChunkPlace| own != Some((chunk.repository, chunk.key));

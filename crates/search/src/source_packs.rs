@@ -28,7 +28,7 @@ impl SourcePacks {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The pack with a key. The error is `NotFound` if the pack does not exist.
+    /// The pack with this key. The error is `NotFound` if the pack does not exist.
     pub(crate) async fn get(&self, blobs: &dyn BlobStore, key: &str) -> Result<Arc<Pack>, QueryError> {
         if let Some(pack) = self.opened().get(key) {
             return Ok(pack);

@@ -23,7 +23,7 @@ pub enum TargetType {
     /// search looks for code.
     #[default]
     Auto,
-    /// The definitions of a name.
+    /// The definitions of the requested name.
     Symbol,
     /// Files with the requested name, together with their first lines.
     File,
@@ -145,8 +145,9 @@ impl Searcher {
         }
     }
 
-    /// The chunks with the definitions of a name, in the order of the definitions. If no symbol has exactly
-    /// this name, the definitions of the nearest name are followed by the definitions of other near names.
+    /// The chunks with the definitions of the requested name, in the order of the definitions. If no symbol
+    /// has exactly this name, the definitions of the nearest name are followed by the definitions of other
+    /// near names.
     async fn definitions_as_results(
         &self,
         query: &mut PreparedQuery,
@@ -210,7 +211,7 @@ fn asked_name(query: &PreparedQuery) -> Option<String> {
     (!whole.contains(char::is_whitespace)).then(|| whole.clone())
 }
 
-/// Number of points for each percent of a score.
+/// A result gets this number of points for each percent of its score.
 const POINTS_OF_PERCENT: u64 = 10_000;
 
 pub(crate) fn result(chunk: ChunkRecord, rank: u32, percent: u64, definition: Option<Definition>) -> RankedHit {

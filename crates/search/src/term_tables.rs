@@ -113,7 +113,7 @@ impl Searcher {
         Ok(words.iter().flat_map(of_word).collect())
     }
 
-    /// The abbreviations and long forms of the words of a name that the code of these repositories uses.
+    /// The abbreviations and long forms that the code of these repositories uses for the words of a name.
     /// Other repositories do not affect the result.
     pub(crate) async fn learned_abbreviations(
         &self,

@@ -1,4 +1,4 @@
-//! Reading and naming artifacts.
+//! Reads, writes and names artifacts.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -178,7 +178,8 @@ impl Artifacts {
         }
     }
 
-    /// Reads an artifact that saves work, but that the caller does not need. `None` if it does not exist.
+    /// Reads an artifact that only saves work. If the artifact does not exist, returns `None`, and the caller
+    /// does the work again.
     pub async fn kept_artifact(&self, reference: &ArtifactRef) -> Result<Option<Bytes>, StageError> {
         match self.blobs.get_artifact(reference).await {
             Ok(bytes) => Ok(Some(bytes)),

@@ -143,7 +143,7 @@ impl Embedding {
             drop(claim);
             left = others;
             if !left.is_empty() {
-                // Waiting fails only without a sender, and `self` owns the sender.
+                // Waiting fails only if the sender was dropped, but `self` still owns the sender.
                 let _ = ends.changed().await;
             }
         }

@@ -145,7 +145,8 @@ fn settle_outcomes(planned: &Manifest, plan: &Plan, parts: &[PartRecord], report
     for entry in manifest.entries.iter_mut().filter(|entry| entry.outcome.is_indexed()) {
         let Some(slot) = &entry.source else { continue };
         if let Some(code) = failed.get(slot.artifact.key.as_str()) {
-            // Tenants can read this message. The chain of causes is stored with the part.
+            // Tenants can read this message, so it does not contain the chain of causes, which is stored with
+            // the part.
             let message = format!("this file and the files that were parsed together with it failed with {code}");
             entry.outcome = Outcome::Failed { reason: Reason::ParseCrash, message };
         } else if let Some(reason) = by_slot.get(&(slot.artifact.key.as_str(), slot.index)) {

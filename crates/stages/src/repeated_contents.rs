@@ -11,9 +11,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::artifacts::{Artifacts, facts_key_of};
 use crate::threads::blocking;
 
-/// For each of these blocks of distinct content, in bytes, the ceiling on records of copies grows by one
-/// record. Therefore a large repository may have many copies, but copies cannot make the index of a small
-/// repository large. Code has about one record for each 70 bytes.
+/// For each block of this number of bytes of distinct content, the ceiling on the number of records of copies
+/// grows by one. Therefore a large repository may have many copies, but copies cannot make the index of a
+/// small repository large. Code has about one record for each 70 bytes.
 const BYTES_PER_ALLOWED_RECORD: u64 = 128;
 /// The length of the shortest definition in any language.
 const BYTES_PER_RECORD: u64 = 2;
@@ -93,7 +93,7 @@ impl<'m> RepeatedContents<'m> {
     }
 }
 
-/// The index of a content in its pack, and the number of its copies.
+/// The slot of a content in its pack, and the number of its copies.
 type Copies = (u32, u64);
 
 /// Counts the records of the copies of a pack's contents.

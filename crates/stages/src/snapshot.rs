@@ -23,7 +23,7 @@ const PACKS_AT_ONCE: usize = 4;
 /// measurement, linking 10,184 files with 17 MB in total needed 311 MiB. Other stages need less.
 const MEMORY_PER_BYTE: u64 = 12;
 const MEMORY_PER_FILE: u64 = 16 << 10;
-/// The default memory for snapshots.
+/// The default limit for the total memory of the snapshots in use.
 pub const SNAPSHOT_MEMORY_BYTES: u64 = 1 << 30;
 /// The number of bytes of memory for which one permit of the semaphore is needed.
 const UNIT_BYTES: u64 = 1 << 20;

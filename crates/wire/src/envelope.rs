@@ -54,7 +54,8 @@ impl ArtifactKind {
             ArtifactKind::FactsPack => 2,
             ArtifactKind::Manifest => 3,
             ArtifactKind::Plan => 4,
-            // Number 5 was used for a link summary that was not divided into groups.
+            // Number 5 is no longer used: earlier builds used it for a link summary that was not divided into
+            // groups.
             ArtifactKind::Patterns => 6,
             ArtifactKind::OutlinePack => 7,
             ArtifactKind::LinkState => 8,

@@ -1,8 +1,8 @@
 //! Fetches source packages of Debian with apt.
 //!
-//! On most machines, the package lists of apt name only binary packages. Therefore the program gives apt
-//! copies of the machine's lists that name source packages, and separate folders for the indexes. The
-//! settings of the machine are not changed.
+//! On most machines, the package lists of apt name only binary packages. Therefore the program copies the
+//! machine's lists so that the copies name source packages, and gives apt these copies and separate folders
+//! for the indexes. The settings of the machine are not changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ fn update(apt: &Path) -> anyhow::Result<()> {
     fs::write(apt.join("updated"), "").context("cannot mark the lists as read")
 }
 
-/// A copy of a list of this machine that names source packages instead of binary packages.
+/// A copy of a package list of this machine. The copy names source packages instead of binary packages.
 fn of_sources(text: &str) -> String {
     let line = |line: &str| match line.strip_prefix("deb ") {
         Some(rest) => format!("deb-src {rest}\n"),

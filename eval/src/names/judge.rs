@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::words::Words;
 
-/// The names of a scope, prepared for comparison.
+/// The names of one repository, or of all repositories, prepared for comparison.
 pub(crate) struct Judge {
     names: Vec<(String, Vec<String>)>,
     flats: BTreeSet<String>,
@@ -25,7 +25,7 @@ impl Judge {
         Self { names, flats }
     }
 
-    /// Whether the scope contains this name, regardless of its style.
+    /// Whether the repositories contain this name, in any naming style.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.flats.contains(&Words::of(last_part(name)).0.concat())
     }
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_clear_names_are_kept() {
+    fn wrong_name_is_used_only_if_one_name_is_nearest() {
         let judge = Judge::new(["getUser", "getUsers", "setUser", "loadConfigFile"].into_iter());
         let check = |asked: &str, right: &str, expect: bool| {
             assert_eq!(judge.is_clear(asked, right), expect, "{asked} {right}");

@@ -138,7 +138,7 @@ pub(crate) fn neighbour_key(text: &str, random: &mut Random) -> Option<String> {
     })
 }
 
-/// Removes three consecutive letters from a long word.
+/// Removes two or three consecutive letters from a long word.
 pub(crate) fn missing_syllable(text: &str, random: &mut Random) -> Option<String> {
     edit(text, |letters| {
         if letters.len() < 10 {
@@ -151,7 +151,8 @@ pub(crate) fn missing_syllable(text: &str, random: &mut Random) -> Option<String
     })
 }
 
-/// Finds a text of the table in `text`, and replaces one occurrence with the second text of the same entry.
+/// Each entry of `table` is a text and its replacement. Replaces one random occurrence of such a text in
+/// `text`.
 fn replaced(text: &str, table: &[(&str, &str)], random: &mut Random) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     let found: Vec<(usize, &(&str, &str))> =

@@ -1,9 +1,10 @@
 //! `cairn eval --names`: asks for misspelled names, and counts how often the correct name is found.
 //!
 //! Each wrong name is generated from a name in the index with one kind of error. A wrong name is used only if
-//! no name is equal to it, and no name is as near to it as the correct name (see `judge`). The program counts
-//! how often the correct name is the first name, and how often it is among the first five names. If the
-//! answer to a request for an absent name is about a different name, the answer must have a label.
+//! no name in the index is equal to it, and no other name is as near to it as the correct name (see `judge`).
+//! The program counts how often the correct name is the first name, and how often it is among the first five
+//! names. If the answer to a request for an absent name is about a different name, the answer must have a
+//! label.
 
 mod absent;
 mod generate;
@@ -66,7 +67,8 @@ impl Counts {
     }
 }
 
-/// The counts for each kind of error, and the latencies, for one way of asking.
+/// The counts for each kind of error, and the latencies. One value measures the requests to single
+/// repositories, another the requests to all repositories together.
 #[derive(Default)]
 struct Measured {
     kinds: BTreeMap<&'static str, Counts>,

@@ -164,8 +164,8 @@ fn open(arguments: &Arguments) -> anyhow::Result<Local> {
     }
     let file = home.join("config.toml");
     let operator = Operator::load(arguments.config.as_deref(), &file)?;
-    // An error is ignored: the operator's settings were already read from this file, so if it cannot be read
-    // now, it does not exist.
+    // An error is ignored, because it means that the file does not exist: if an existing file could not be
+    // read, `Operator::load` would have failed.
     let text = std::fs::read_to_string(arguments.config.as_deref().unwrap_or(&file)).unwrap_or_default();
     let embedding = local_embedding(&text, variables())?;
     let home: PathBuf = match (&arguments.home, &operator.home) {

@@ -47,7 +47,8 @@ pub(crate) fn report_of(error: &anyhow::Error) -> ErrorReport {
     with_commands_in(report)
 }
 
-/// A failure of a command that is not a question. The suggested commands depend on the reason.
+/// A failure of a command that is not a question. The suggested commands depend on the reason for the failure
+/// (`after`).
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct FailedCommand {

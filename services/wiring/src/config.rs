@@ -27,7 +27,7 @@ const CURSOR_LIFE_MS: i64 = 600_000;
 /// The prefix of the environment variables.
 const VARIABLE: &str = "CAIRN__";
 
-/// A list that may also be given as one string.
+/// The setting with the addresses of the broker, which may be a list or one string.
 const ADDRESSES: &str = "urls";
 
 /// Settings whose values are always strings. A password that consists of digits must not be read as a number,

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use toml::Value;
 
 const REPLACEMENT: &str = "(not shown)";
-/// In an error about an unknown name, the text before the list of known names.
+/// In an error about an unknown field or variant, the text before the list of valid names.
 const EXPECTED: &str = ", expected ";
 
 /// Fields that contain secrets. All values and keys inside these fields are also secret.
@@ -67,7 +67,8 @@ impl Secrets {
     /// Returns the message with all quoted values replaced.
     pub(crate) fn removed_from(&self, message: &str) -> String {
         let is_variant = message.contains("unknown variant");
-        // The known names come from the code, so they are shown even if a value equals one of them.
+        // The valid names after `EXPECTED` come from the code, so they are shown even if a value equals one
+        // of them.
         let (own, known) = match message.split_once(EXPECTED) {
             Some((own, known)) if is_variant || message.contains("unknown field") => (own, known),
             _ => (message, ""),

@@ -20,8 +20,8 @@ use crate::{Cluster, ClusterConfig, Stores};
 /// The jobs in the outbox of a run are relayed only if the run has made no progress for this time. While a
 /// run makes progress, its workers publish the next jobs themselves.
 const QUIET_MS: i64 = 2_000;
-/// If the broker still holds the jobs of a run, the reaper waits for this multiple of the usual time before
-/// it ends the run.
+/// If the broker still holds the jobs of a run, the reaper waits for this multiple of `reaped_after_ms`
+/// before it ends the run.
 const WAITS_LONGER: i64 = 8;
 
 pub struct Coordinator {
@@ -43,10 +43,10 @@ impl Coordinator {
             cluster.stages().sweep(stores, grace_ms)
         };
         let grace_ms = cluster.config.pipeline.grace_ms;
-        // Tests may shorten the grace period of generations, because they have no concurrent readers.
-        // Artifacts keep their grace period. Writing an artifact again renews its age only if the artifact
-        // has already reached a certain age. Nothing else protects the artifact until a run or a publication
-        // refers to it.
+        // Tests may shorten the grace period of generations, because they have no concurrent readers. The
+        // grace period of artifacts is not shortened, because it alone protects an artifact until a run or a
+        // publication refers to the artifact. Writing an existing artifact again makes it young again only if
+        // it has already reached a certain age.
         let generations = sweep(cairn_faults::sweep_grace_ms().unwrap_or(grace_ms));
         let artifacts = sweep(grace_ms);
         Self { cluster, broker, generations, artifacts }

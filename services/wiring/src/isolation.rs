@@ -24,7 +24,7 @@ use tokio::sync::{Mutex, mpsc};
 
 use crate::{OwnersWork, Owning};
 
-/// This environment variable is set only in a child.
+/// The environment variable that marks a process as a child for suspect jobs.
 const CHILD: &str = "CAIRN_ISOLATED_WORKER";
 /// The child's OOM score. When memory runs out, the kernel kills the child before its parent because of this
 /// score.
@@ -214,8 +214,8 @@ pub(crate) async fn serve(
     let _best_effort = std::fs::write("/proc/self/oom_score_adj", FIRST_TO_BE_KILLED);
     if let Some(owners) = owners {
         if let Owning::Provider(embedder) = &owners.owning {
-            // The parent owns the key, and makes no call to the provider for this job while the child works
-            // on the job.
+            // The child need not check who owns the key: the parent owns it, and does not call the provider
+            // for this job while the child works on the job.
             embedder.take_over(|| true);
         }
         workers.extend(owners.workers);

@@ -13,7 +13,8 @@ use serde::Deserialize;
 
 use crate::remote;
 
-/// The maximum number of log lines of each kind in one tick. Further changes are only counted.
+/// The maximum number of changes of each kind (registered, renamed and others) that are logged in one tick.
+/// Further changes are only counted.
 const LOGGED: usize = 20;
 
 /// One entry of `[[organisations]]` in the settings.

@@ -16,8 +16,8 @@ use crate::{Environment, Raw, Servers, Workload};
 
 /// The time limit from the end of the fault until all work is done.
 const PATIENCE: Duration = Duration::from_secs(180);
-/// Data that still exists after this time is assumed never to be removed. The management plugin of RabbitMQ
-/// removes the entries of vanished connections every 120 s.
+/// Data that still exists after this time is assumed never to be removed. This time is longer than 120 s,
+/// because the management plugin of RabbitMQ removes the entries of closed connections only every 120 s.
 const LEFT_BEHIND: Duration = Duration::from_secs(150);
 const POLL: Duration = Duration::from_millis(200);
 /// The maximum number of runs of a repository that are read; no test case starts so many.
@@ -89,7 +89,8 @@ impl<'a> Checker<'a> {
         self.nothing_else(&expected, &mut verdict).await?;
         verdict.num_objects = self.no_orphans().await?;
         self.nothing_held(&mut verdict).await?;
-        // The broker's message counts are now newer than at the first check of the queues.
+        // The queues are checked again, because the broker's message counts may have been outdated at the
+        // first check.
         self.queues_empty(Instant::now() + COUNTS_ARE_LATE).await?;
         Ok(verdict)
     }

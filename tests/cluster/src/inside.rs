@@ -76,8 +76,8 @@ impl Inside {
     /// Waits until all requests are answered and no run is unfinished.
     pub async fn settled(&self, asked: &[(RepositoryId, u64)], patience: Duration) -> Result<()> {
         let deadline = Instant::now() + patience;
-        // Requests are answered roughly in this order, and an answered request stays answered. So only the
-        // first unanswered request is read again.
+        // Requests are answered roughly in the order in which they were made, and an answered request stays
+        // answered. So only the first unanswered request is read again.
         let mut waiting = VecDeque::from(newest_of_each(asked));
         loop {
             match self.has_ended(&mut waiting).await {

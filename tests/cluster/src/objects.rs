@@ -148,8 +148,8 @@ impl Live {
             "facts" => self.keys.contains(&format!("packs/{rest}")),
             "outlines" => rest.rsplit_once('-').is_some_and(|(pack, _)| self.keys.contains(&format!("packs/{pack}"))),
             "names" | "texts" => self.has_layer(key, rest)?,
-            // The keys of these objects are hashes of their contents and refer to no record. So `count`
-            // checks the vectors in these objects.
+            // The keys of these objects are hashes of their contents and refer to no record, so they are not
+            // checked here; `count` checks the vectors in these objects.
             "vectors" => true,
             _ => self.keys.contains(key),
         })

@@ -47,7 +47,7 @@ impl Raw {
             .await
     }
 
-    /// The keys of the nodes that have edges from the largest number of repositories; at most `most` keys.
+    /// The keys of the nodes that have edges from the most repositories. Returns at most `most` keys.
     pub async fn nodes_of_most_repositories(&self, most: usize) -> Result<Vec<String>> {
         let statement = "MATCH (n:Node~)<-[e:EDGE~]-() WITH n.key AS key, count(DISTINCT e.owner) AS owners
             RETURN key ORDER BY owners DESC, key LIMIT $most";
@@ -145,7 +145,8 @@ impl Raw {
 #[derive(Clone, Debug, Deserialize)]
 pub struct Queue {
     pub name: String,
-    /// The number of waiting and unacknowledged messages. A new queue has no count yet.
+    /// The number of waiting and unacknowledged messages. 0 for a new queue, because the broker has not
+    /// counted its messages yet.
     #[serde(default)]
     pub messages: u64,
     #[serde(default, rename = "messages_unacknowledged")]

@@ -21,7 +21,7 @@ pub fn is_long() -> bool {
 #[derive(Clone, Debug)]
 pub struct Servers {
     pub rabbitmq: String,
-    /// The other nodes of the broker cluster.
+    /// The addresses of the other nodes, if the broker is a cluster of nodes.
     pub rabbitmq_peers: Vec<String>,
     pub management: String,
     pub s3: String,
@@ -84,7 +84,7 @@ pub struct Space {
     /// folder.
     _shared: Option<Arc<Namespace>>,
     pub collection_prefix: String,
-    /// None if this cluster is the only one that uses the broker.
+    /// The cluster's own vhost on the broker. None if no other cluster uses the broker.
     pub vhost: Option<Vhost>,
 }
 
@@ -162,7 +162,7 @@ pub(crate) fn text(servers: &Servers, space: &Space, directory: &Path, overrides
         state_cache_ms = 0
         [query.gateway]
         allowed_hosts = ["127.0.0.1", "localhost"]
-        // This limit is long, because several unoptimised clusters may share two cores.
+        // This limit is long, because several clusters of unoptimised programs may share two cores.
         request_timeout_ms = 30000
         [query.gateway.limits]
         requests_per_minute = 60000

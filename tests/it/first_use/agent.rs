@@ -112,7 +112,7 @@ fn failure_of_the_first_run_is_labelled_untrusted() {
 fn tree_is_watched_after_its_first_run() {
     let (tree, index) = (tree(), Index::new());
     let mut session = Session::start(command(&index, tree.path(), &["mcp"]));
-    // The watch creates a file whose name is the id of its process.
+    // When `cairn mcp` begins to watch the tree, it creates a file whose name is the id of its process.
     let beacon = index.path().join("watch").join(session.id().to_string());
     session.call("search_code", &json!({ "query": "parse_http_date" }));
     let started = Instant::now();

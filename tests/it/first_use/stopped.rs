@@ -11,9 +11,9 @@ use super::{command, errors, names, tree};
 use crate::harness::Index;
 use crate::mcp::Session;
 
-/// The work of the first run waits at this point for longer than the test needs.
+/// The first run sleeps at this failpoint for longer than the test takes.
 const LONG_RUN: (&str, &str) = ("CAIRN_FAIL_AT", "pipeline::before_work:0:sleep=20000");
-/// The process is killed while the run is unfinished.
+/// The process is killed at this failpoint, while the run is unfinished.
 const KILLED: (&str, &str) = ("CAIRN_KILL_AT", "pipeline::worked:1");
 
 /// Starts a command, and returns when its run has begun.

@@ -28,7 +28,7 @@ const MOST_SECONDS: f64 = 5.0;
 
 /// Number of hostile files of each language in a short run.
 const SHORT: usize = 3;
-/// Number of texts with many names in a short run, and their size. This size is large enough to reveal
+/// Number of texts from `names` that a short run indexes, and their size. This size is large enough to reveal
 /// quadratic time.
 const SHORT_NAMES: usize = 5;
 const SHORT_SIZE: usize = 300_000;
@@ -101,7 +101,8 @@ fn hostile_files_are_bounded_and_listed() {
     good_files_are_found(&index);
 }
 
-/// Indexes a few texts with many names. Each text is the only hostile file in a repository with good files.
+/// Indexes a few of the texts from `names`. Each text is the only hostile file in a repository with the files
+/// in `GOOD`.
 #[test]
 fn run_with_a_hostile_file_is_bounded() {
     let mut random = StdRng::seed_from_u64(seed());
@@ -141,7 +142,7 @@ fn cost_of_each_hostile_file_is_printed() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// Adds the good files to a repository and indexes it.
+/// Adds the files in `GOOD` to a repository and indexes the repository.
 fn run(repository: &Path) -> (Index, Watched) {
     for (path, text) in GOOD {
         write(repository, path, text);

@@ -1,9 +1,9 @@
 //! Texts that attack parsers. Some texts attack every language, and others attack the weak points of one
 //! language.
 //!
-//! Lines are shorter than the lines of a minified file. A text that is nested too deeply is not passed to its
-//! grammar. Most texts are nested less deeply, so the grammars read these texts. Only the first shapes of the
-//! list are rejected before a grammar reads them.
+//! Most lines are shorter than the lines of a minified file, because minified files are not parsed. A text
+//! that is nested too deeply is not passed to its grammar. Most texts are nested less deeply, so the grammars
+//! read these texts. Only the first shapes of the list are rejected before a grammar reads them.
 
 /// The name and the text of a hostile file.
 pub(super) struct Shape {

@@ -28,7 +28,8 @@ pub(super) struct Cluster {
     pub config: ClusterConfig,
     directory: TempDir,
     namespace: String,
-    /// `None` if the namespace was created for this cluster.
+    /// The namespace, if it comes from the pool of prepared namespaces. `None` if it was created for this
+    /// cluster.
     shared: Option<Namespace>,
     _collections: Collections,
 }
@@ -192,7 +193,7 @@ timeout_ms = 90000
         self.runtime.block_on(runs.begin(lease, new_run(lease.repository))).is_ok()
     }
 
-    /// Begins a run of an enqueued repository with a single part, which is a parse part.
+    /// Begins a run of an enqueued repository. The run has a single part, which is a parse part.
     pub fn begin(&self, repository: RepositoryId) -> RunId {
         let runs = self.runs();
         self.runtime.block_on(async {

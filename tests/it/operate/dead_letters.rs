@@ -132,7 +132,7 @@ fn dead_letters_are_dropped_while_the_ledger_is_down() {
 }
 
 #[test]
-fn part_is_awaited_until_it_ends() {
+fn job_of_a_part_is_published_again_until_the_part_ends() {
     let Some(cluster) = Cluster::prepared() else { return };
     let broker = cluster.broker();
     cluster.ok(&["enqueue", URL]);

@@ -118,7 +118,8 @@ fn check_that_stores_are_read(everything: &[(String, Vec<u8>)]) {
     }
 }
 
-/// Writes files with the planted secrets, and a notebook with the same secrets. Returns all paths.
+/// Writes files with the planted secrets, a notebook with the same secrets, and a file with the canary.
+/// Returns the paths of these files.
 fn plant(root: &Path, planted: &[Planted]) -> Vec<String> {
     let mut paths: Vec<String> = planted.iter().map(|planted| planted.path.clone()).collect();
     for planted in planted {

@@ -222,7 +222,7 @@ pub(super) fn across_chunks() -> (String, Vec<String>) {
     (text, secrets)
 }
 
-/// A notebook with one code cell for each text. The output of each cell contains the same text.
+/// A notebook with one code cell for each text. Both the source and the output of the cell contain the text.
 pub(super) fn notebook(texts: &[String]) -> String {
     let json = |text: &str| serde_json::to_string(text).expect("JSON");
     let cell = |text: &String| {

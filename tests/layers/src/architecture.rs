@@ -42,7 +42,7 @@ fn every_crate_is_named_in_architecture() {
 }
 
 #[test]
-fn paths_differ_from_other_code() {
+fn code_spans_other_than_relative_paths_are_ignored() {
     let text = "`crates/core/domain` and `/v1` and `a / b` and `cargo test` and `docs/x.md`";
     assert_eq!(named_paths(text), ["crates/core/domain", "docs/x.md"]);
 }

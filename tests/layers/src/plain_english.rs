@@ -69,7 +69,7 @@ impl Rules {
             // Tables may be wide.
             let is_wide = is_comment && !text.starts_with('|');
             let length = if is_wide { too_long(lines[line - 1]) } else { None };
-            // A text without spaces is a key or a name.
+            // A text without spaces is a key or a name, and its words are not checked.
             let is_prose = is_comment || text.contains(' ');
             let fault = || text.split('\n').filter(|_| is_prose).find_map(|text| self.fault(text));
             faults.extend(length.or_else(fault).map(|fault| (line, fault)));

@@ -8,7 +8,7 @@ pub(crate) enum Form {
     Rust,
     Markdown,
     Python,
-    /// Comments begin with this mark; texts are not read.
+    /// A file of which only the comments are read. A comment begins with this mark.
     Comments(&'static str),
 }
 

@@ -21,7 +21,8 @@ use crate::settings;
 
 /// If no further write arrives within this time, the writes are flushed and indexed.
 const QUIET: Duration = Duration::from_millis(300);
-/// After this time, writes are flushed and indexed even if more writes arrive.
+/// When the first unflushed write has waited for this time, the writes are flushed and indexed even if more
+/// writes arrive.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub struct Collection {

@@ -48,8 +48,8 @@ struct RepositoryHistory {
     is_cancelled: bool,
     /// For each request number, the time of the latest request with this number.
     asked_at_ms: BTreeMap<u64, i64>,
-    /// For each seq, the published generation and the number of changes at that time. The generation is None
-    /// after a deletion.
+    /// For each publication and deletion: its sequence number, the generation that is published after it, and
+    /// the number of changes at that time. The generation is None after a deletion.
     visible: Vec<(PublishedSeq, Option<GenerationId>, u64)>,
 }
 
@@ -92,8 +92,8 @@ impl History {
         self.repositories.get(&repository)?.visible.last()?.1
     }
 
-    /// The generation that a view of this seq shows. `after` is the number of changes when the view was
-    /// taken.
+    /// The generation that a view with this sequence number shows. `after` is the number of changes when the
+    /// view was taken.
     pub fn published_at(&self, repository: RepositoryId, seq: PublishedSeq, after: u64) -> Option<GenerationId> {
         let history = self.repositories.get(&repository)?;
         let deleted = |(at, generation, change): &(PublishedSeq, Option<GenerationId>, u64)| {
@@ -140,8 +140,8 @@ impl History {
         }
     }
 
-    /// Records and checks that a request is answered. `cleared` is the number of the request that is no
-    /// longer pending.
+    /// Checks that a request was answered by a sync that read the source after the request was made.
+    /// `cleared` is the number of the answered request.
     pub fn answered(&mut self, repository: RepositoryId, cleared: u64, failure: Option<&str>) -> Checked {
         let history = self.repositories.entry(repository).or_default();
         let asked_at_ms = history.asked_at_ms.get(&cleared).copied().unwrap_or_default();

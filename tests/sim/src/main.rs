@@ -57,7 +57,7 @@ fn catch(mutant: Mutant, mut seeds: std::ops::Range<u64>) -> Result<()> {
     Ok(())
 }
 
-/// Simulations are independent, so each core takes the next seed.
+/// Runs all seeds in parallel. Simulations are independent, so each core takes the next seed.
 fn search(from: u64, seeds: u64) -> Result<()> {
     let began_at = Instant::now();
     let (next, until) = (AtomicU64::new(from), from + seeds);

@@ -70,7 +70,8 @@ async fn embed(key: &Arc<Key>) {
             Err(until) => {
                 let now_ms = key.schedule.now() - START_MS;
                 let wait_ms = until.as_micros().div_ceil(1000) as i64 - now_ms;
-                // The wait is limited, because another call may end in the meantime.
+                // The wait is limited, because the limiter may permit the call earlier if another call ends
+                // in the meantime.
                 key.schedule.sleep(wait_ms.clamp(1, 500) as u64).await;
             }
         }

@@ -95,7 +95,8 @@ impl Run {
 
     fn wait_until_quiet(&self) {
         let until_ms = self.0.now() + QUIET_WITHIN_MS;
-        // A request that has just been sent is not visible yet.
+        // The simulation first runs for a minute, because a request that has just been sent is not visible
+        // yet.
         self.0.schedule().run_until(self.0.now() + MINUTE_MS);
         while self.0.schedule().violation().is_none() {
             let Some(noise) = self.noise() else { return };

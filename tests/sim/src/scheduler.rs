@@ -42,7 +42,8 @@ pub const ALL: &[Loop] = &[
 const IN_FLIGHT: usize = 2;
 /// A request that no worker has started is dispatched again after this time.
 const AGAIN_AFTER_MS: i64 = 120_000;
-/// If a run has made progress within this time, a worker is still publishing its jobs.
+/// The outbox of a run is relayed only if the run has made no progress for this time; until then, a worker
+/// may still be publishing the jobs.
 const QUIET_MS: i64 = 4_000;
 const STALLED_AFTER_MS: i64 = 600_000;
 /// A run that makes no progress for longer than this is ended as failed.

@@ -178,7 +178,8 @@ impl Part<'_> {
             model: String::new(),
         };
         if self.world.environment.has(Mutant::PublishingHasNoDeadline) {
-            // Without this delay, the case would be too rare for a small number of seeds.
+            // Without this delay, late publications would be so rare that a small number of seeds would not
+            // reveal the bug.
             let schedule = self.world.schedule();
             schedule.sleep(schedule.random(LONGEST.as_millis() as u64)).await;
         }

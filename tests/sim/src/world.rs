@@ -16,8 +16,8 @@ use crate::mutants::Mutant;
 use crate::schedule::{Schedule, Task};
 use crate::source::{Content, Manifest};
 
-/// A handler of deliveries. The broker calls the handler through the world, because the handler itself
-/// publishes jobs.
+/// A handler of deliveries. The broker calls the handler through `World::runner`. A direct call would make
+/// the two files depend on each other, because the handler itself publishes jobs at the broker.
 pub type Runner = fn(Arc<World>, Delivery) -> Pin<Box<dyn Future<Output = Settlement> + Send>>;
 
 pub struct World {

@@ -101,7 +101,7 @@ mod tests {
     const LIMITS: BatchLimits = BatchLimits { texts: 3, tokens: 10 };
 
     #[test]
-    fn batches_are_filled_in_texts_and_tokens() {
+    fn batches_are_filled_up_to_both_limits() {
         let check = |tokens: &[u64], ends: &[usize]| {
             let found: Vec<usize> = batches(tokens, LIMITS).iter().map(|batch| batch.end).collect();
             assert_eq!(found, ends, "{tokens:?}");

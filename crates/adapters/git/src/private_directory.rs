@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn parents_that_all_may_write_to_are_refused() {
+    fn parents_writable_for_every_user_are_refused() {
         let directory = tempfile::tempdir().expect("directory");
         let parent = directory.path().join("shared");
         fs::create_dir_all(parent.join("between")).expect("created");

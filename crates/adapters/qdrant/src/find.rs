@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn list_with_deleted_entries_is_not_the_end() {
+    fn list_with_deleted_entries_is_not_taken_as_complete() {
         // The server finds eleven hits. The three best hits are deleted before the server reads any of them.
         let listed = |wanted, scores: Vec<i64>| match wanted {
             11 => first(11, scores).split_off(3),
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn list_shortened_by_shards_is_not_the_end() {
+    fn list_shortened_by_shards_is_not_taken_as_complete() {
         // If 128 or more hits are requested, each of several shards returns only the number of hits that is
         // probably needed.
         let listed = |wanted, scores| first(if wanted == 201 { 150 } else { wanted }, scores);

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn needs_come_from_both_ends_of_a_glob() {
+    fn needed_values_come_from_both_ends_of_a_glob() {
         let check = |glob: &str, folder: Option<&str>, base_name: Option<&str>, extension: Option<&str>| {
             assert_eq!(needs(glob), Needs { folder, base_name, extension }, "{glob}");
         };
@@ -176,7 +176,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
 
         #[test]
-        fn matching_paths_meet_the_needs_of_a_glob(glob in pieces(OF_GLOBS, 7), path in pieces(OF_PATHS, 8)) {
+        fn matching_paths_have_the_needed_values_of_a_glob(glob in pieces(OF_GLOBS, 7), path in pieces(OF_PATHS, 8)) {
             let path = path.trim_matches('/').to_owned();
             prop_assume!(!path.is_empty());
             if let Ok(Some(filter)) = PathFilter::new(std::slice::from_ref(&glob))

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn interactive_comes_first_and_bulk_last() {
+    fn interactive_jobs_come_first_and_bulk_jobs_last() {
         let mut inbox = Inbox::new(9);
         for (source, number) in [(Source::Bulk, 1), (Source::Suspect, 2), (Source::Interactive, 3), (Source::Bulk, 4)] {
             inbox.put(held(source, number, 0));

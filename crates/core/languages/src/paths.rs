@@ -69,8 +69,9 @@ fn without_leading(directory: &str, rules: ModuleRules) -> &str {
         if let Some(rest) = at_start {
             return rest;
         }
-        // The folder may be inside a build module, as in `server/src/main/java/com/acme`. Only folders with a
-        // `/` are searched here, because a single word could be part of a module's name.
+        // The folder may be inside a build module, as in `server/src/main/java/com/acme`. Only source folders
+        // whose path contains a `/` are searched here: a folder such as `src` could also be a part of a
+        // module's name.
         if let Some(at) = folder.contains('/').then(|| directory.find(&format!("/{folder}/"))).flatten() {
             return &directory[at + folder.len() + 2..];
         }

@@ -15,7 +15,8 @@ pub(crate) fn of_clause(signature: &str, name: &str) -> Arity {
     Arity { min: num(max - num_optional), max: num(max) }
 }
 
-/// The arity of `name`, read from its declaration. A parameter for the object itself is not counted.
+/// The arity of `name`, read from its declaration. A parameter for the object on which the function is
+/// called, such as `self`, is not counted.
 pub(crate) fn of_signature(signature: &str, name: &str) -> Arity {
     let Some(list) = parameter_list(signature, name) else { return Arity::UNKNOWN };
     let mut arity = Arity { min: 0, max: 0 };

@@ -10,7 +10,7 @@ use crate::rules::Rules;
 use crate::select::select;
 use crate::{Definition, Family, Name};
 
-/// Maximum length of a chain of base classes that is followed.
+/// A search follows a chain of base classes up to this length.
 const MAX_DEPTH: u32 = 12;
 
 impl Lookup<'_> {

@@ -66,7 +66,8 @@ fn definition(symbol: &OutlineSymbol, parent: Option<&Definition>, package: Name
         Some(parent) => parent.in_package && parent.kind == SymbolKind::Module,
     };
     let is_value = symbol.kind == SymbolKind::Module && rules.modules_are_values;
-    // The implementation of a protocol can only be called through the protocol.
+    // In Elixir, a function in the implementation of a protocol is only called through the protocol, so other
+    // code cannot refer to it.
     let is_implementation = rules.modules_are_types
         && symbol.kind == SymbolKind::Method
         && parent.is_none_or(|parent| parent.kind == SymbolKind::Module);
@@ -95,8 +96,9 @@ fn definition(symbol: &OutlineSymbol, parent: Option<&Definition>, package: Name
     }
 }
 
-/// Whether a member is also a name at the top level of its file. The result is true for constructors and
-/// fields of a type, and for declarations in a class. The result is false for methods of an instance.
+/// Whether code can refer to a member by its name alone, like a name at the top level of its file. The result
+/// is true for constructors and fields of a type, and for declarations in a class. The result is false for
+/// methods of an instance.
 fn is_member_at_top(kind: SymbolKind, parent: &Definition) -> bool {
     parent.in_package
         && match parent.kind {

@@ -1,4 +1,5 @@
-//! The edges of one owner. Edges are added in any order and then numbered by their positions.
+//! The edges that one file adds to the graph, or the edges that belong to the whole repository. Edges are
+//! added in any order and then numbered by their positions.
 
 use cairn_domain::{EdgeKey, EdgeKind, EdgeRecord, NodeKey, RepositoryId, Resolution};
 

@@ -92,8 +92,8 @@ fn each_suffix(family: Family, path: &str, mut add: impl FnMut(&str)) {
     }
 }
 
-/// The path without the parts that imports omit. `None` if imports of the language do not find files by a
-/// path suffix.
+/// The path without the parts that imports omit, such as the extension. `None` if imports of the language do
+/// not find files by a path suffix.
 fn importable_path(family: Family, path: &str) -> Option<&str> {
     let named = match family {
         Family::Python => {

@@ -24,8 +24,8 @@ pub struct Environment<'a> {
     pub(crate) packages: Packages<'a>,
     /// The entries of the files that both states of a change contain.
     table: Arc<Table>,
-    /// All entries of each key to which the state's own files add an entry, including the entries of shared
-    /// files.
+    /// The keys under which at least one file of only this state has an entry, each with all its entries:
+    /// also the entries of shared files.
     overlay: FxHashMap<u64, Vec<Entry>>,
     /// Results that are computed from many entries and are the same for every file.
     pub(crate) shared: Mutex<FxHashMap<LinkQuery, Finding>>,
@@ -76,8 +76,9 @@ impl<'a> Environment<'a> {
             .map(|state| Self::of_state(repository, files.clone(), Arc::clone(&path_names), Arc::clone(&table), state))
     }
 
-    /// At the indices of shared files, `files` contains these files. At each other index, `files` contains a
-    /// file of one of the two states. Only the entries that this function adds refer to these other indices.
+    /// `files` contains the files of both states. If the state has a different version of a file, the version
+    /// of the state replaces the other version. Files that only the other state has stay in `files`, but no
+    /// entry of this environment refers to them.
     fn of_state(
         repository: RepositoryId,
         mut files: Vec<&'a Contribution>,
@@ -115,8 +116,8 @@ impl<'a> Environment<'a> {
     }
 }
 
-/// Entries in buckets, selected by the first bits of their keys and sorted within a bucket. The keys are well
-/// mixed, so the buckets have similar sizes.
+/// Entries in buckets. The first bits of the key of an entry select its bucket, and the entries of a bucket
+/// are sorted. The keys are well mixed, so the buckets have similar sizes.
 #[derive(Debug)]
 struct Table {
     /// The number of key bits after the bits that select the bucket.

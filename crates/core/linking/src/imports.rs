@@ -72,8 +72,8 @@ impl FileLinker<'_> {
     ) {
         self.resolver.lookup.refuel();
         let file = self.resolver.file;
-        // Resolves the whole module, because an import in Python may bind only the first part of the module's
-        // name.
+        // Resolves the whole module, because the edge must lead to the imported module. In Python, an import
+        // may bind only the first part of the module's name: `import a.b` binds `a`.
         let module = BoundName { name: None, local: Name::EMPTY, wildcard: true, ..*bound };
         let whole = import_target(&mut self.resolver.lookup, file, container, &module, Ask::ANY);
         let named = match bound.name {

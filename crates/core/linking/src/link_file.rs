@@ -119,8 +119,8 @@ impl<'e> FileLinker<'e> {
         if !is_base || !self.resolver.rules.bases_are_mixed {
             return kind;
         }
-        // The reference is in an extension of a type that is defined elsewhere. A file has no bases, so a
-        // reference without an enclosing symbol is not treated as a base.
+        // The reference is in an extension of a type that is defined elsewhere. Without an enclosing symbol,
+        // no class in this file has the base, so the reference is only a use of a type.
         let Some(own) = reference.enclosing else { return ReferenceKind::TypeUse };
         let is_interface = |definition: &Definition| definition.kind == SymbolKind::Interface;
         let own = &self.resolver.contribution.definitions[own as usize];

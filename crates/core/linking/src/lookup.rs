@@ -111,7 +111,7 @@ impl<'e> Lookup<'e> {
         if num_entries <= MANY_ENTRIES { find(self) } else { self.remembered(query, find) }
     }
 
-    /// Returns the result of a query that examines this number of entries. The result does not depend on the
+    /// Returns the result of a query that examines `num_entries` entries. The result does not depend on the
     /// requesting file, so the result is computed once for all files. The computation is not counted as work
     /// of the file that requests it first. Therefore the remaining work of a file does not depend on the
     /// order of the files.
@@ -139,8 +139,9 @@ impl<'e> Lookup<'e> {
         found
     }
 
-    /// The contribution of a file. Call this function only for files that a lookup returned, because the
-    /// digests of the returned entries must cover everything that the linker reads.
+    /// The contribution of a file. Call this function only for files that a lookup returned. The digests of
+    /// the returned entries change if these files change, so the requesting file is then linked again. A
+    /// change in any other file would not be noticed.
     pub(crate) fn contribution(&self, file: FileId) -> &'e Contribution {
         self.environment.files[file as usize]
     }
@@ -249,7 +250,8 @@ impl<'e> Lookup<'e> {
         })
     }
 
-    /// The packages of the repository. The caller may look up only packages of this ecosystem.
+    /// The packages of the repository. Only the request for the packages of this ecosystem is recorded, so
+    /// the caller may look up only these packages.
     pub(crate) fn packages(&mut self, ecosystem: &'static str) -> &'e Packages<'e> {
         self.asked.add(manifests_key(ecosystem));
         &self.environment.packages

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_differ_by_space_and_by_order() {
+    fn keys_depend_on_their_kind_and_the_order_of_names() {
         let (a, b, none) = (Name::of("a"), Name::of("b"), Name::EMPTY);
         assert_ne!(key(Space::File, [a, none, none]), key(Space::Suffix, [a, none, none]));
         assert_ne!(key(Space::Member, [a, b, none]), key(Space::Member, [b, a, none]));

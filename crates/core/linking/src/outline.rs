@@ -75,11 +75,12 @@ fn arity(symbol: &Symbol, family: Family, language: &str) -> Arity {
         // In Haskell, neither the type nor the equations of a function show how many arguments a call passes.
         Family::Haskell => Arity::UNKNOWN,
         Family::Zig if symbol.kind == SymbolKind::Method => {
-            // The first parameter is the object itself. The name of this parameter is not fixed.
+            // The first parameter of a method is the object itself. Zig prescribes no name for this
+            // parameter, so `of_signature` counts it.
             let Arity { min, max } = of_signature(signature, name);
             Arity { min: min.saturating_sub(1), max }
         }
-        // In C, an empty list does not declare how many parameters exist.
+        // In C, an empty parameter list does not declare the number of parameters.
         Family::C if language == "c" && signature.contains("()") => Arity::UNKNOWN,
         _ => of_signature(signature, name),
     }
@@ -115,11 +116,12 @@ fn is_secondary(symbol: &Symbol, family: Family) -> bool {
         // The signature of a prototype ends with `;`, because a prototype has no body.
         Family::C => symbol.kind.is_callable() && symbol.signature.ends_with(';'),
         Family::Script => symbol.kind == SymbolKind::Method && symbol.signature.starts_with("set "),
-        // A test often has the same name as the tested function, and no code calls the test.
+        // A test often has the same name as the tested function, but a call of this name never means the
+        // test.
         Family::Zig => symbol.is_test && symbol.signature.starts_with("test"),
-        // The declaration of a callback in a behaviour is not a separate function.
+        // A callback that a behaviour declares (`@callback`) is not a separate function.
         Family::Elixir => symbol.is_test && symbol.signature.starts_with("test") || symbol.signature.starts_with('@'),
-        // A type signature that is not directly above its equations.
+        // A type signature that is not directly above the equations of its function is a separate symbol.
         Family::Haskell => symbol.kind.is_callable() && symbol.signature.contains(" :: "),
         _ => false,
     }

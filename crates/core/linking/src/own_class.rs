@@ -8,7 +8,7 @@ use crate::names::Name;
 use crate::referents::{Ask, Finding, Referent, Want};
 use crate::resolve::Resolver;
 
-/// The class that encloses a reference, with the facts about the class that the file contains.
+/// The class that encloses a reference, as far as the file of the reference describes this class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OwnClass<'e> {
     /// The index of the class, if this file defines it.
@@ -65,8 +65,9 @@ impl<'e> Resolver<'e> {
     }
 
     /// Whether a call that seems to call a method of the class itself may call a different method. A method
-    /// that seems to call itself may call an inherited overload. A type from outside the repository may
-    /// itself define a method with the same name as the method of the trait.
+    /// that seems to call itself may call an inherited overload. In Rust, if the repository implements a
+    /// trait for a type from outside, the type may define its own method with the same name as a method of
+    /// the trait.
     fn may_mean_another(&mut self, own: &OwnClass<'e>, found: &Finding, name: &str, ask: Ask) -> bool {
         let Finding::Found(referents, _) = found else { return false };
         let Some(Referent::Definition { file, index }) = referents.single().filter(|_| ask.want == Want::Call) else {

@@ -182,8 +182,8 @@ impl<'e> Resolver<'e> {
                 *other == file || !definition.private && (in_test || !lookup.contribution(*other).is_test);
             is_method && is_reachable && admits(definition, ask)
         };
-        // `MAX_CANDIDATES + 1` methods show that the limit is exceeded. One more method is taken, because one
-        // of the methods may be the caller itself.
+        // `MAX_CANDIDATES + 1` methods would show that the limit is exceeded. One of the methods may be the
+        // caller itself, which is removed later, so one more method is taken.
         named.iter().filter(is_meant).take(MAX_CANDIDATES + 2).collect()
     }
 }

@@ -189,7 +189,7 @@ impl Want {
     }
 }
 
-/// The requirements of a reference that its referent must satisfy.
+/// The kind of item to which a reference refers, and the number of arguments if the reference is a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ask {
     pub(crate) want: Want,

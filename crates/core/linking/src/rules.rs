@@ -25,7 +25,7 @@ pub(crate) struct Rules {
     pub(crate) imports_are_members: bool,
     /// The names of the enclosing modules are not visible inside an inline module.
     pub(crate) modules_are_closed: bool,
-    /// Several files may contain members of one class.
+    /// The members of one class may be defined in several files.
     pub(crate) open_classes: bool,
     /// Modules inside a file are values: their members are accessed only through the module.
     pub(crate) modules_are_values: bool,

@@ -26,7 +26,7 @@ const MIN_WITH_GAP: usize = 5;
 pub(crate) const NUMBERED: u8 = 0;
 /// Minimum length of a word that has such an abbreviation.
 const MIN_NUMBERED: usize = 4;
-/// The sums of bounds are divided by this number, so that they fit into 16 bits.
+/// The upper bounds of the scores are divided by this number, so that they fit into 16 bits.
 const UNIT: u32 = 16;
 
 /// How a word of the table matches some requested words.
@@ -76,8 +76,8 @@ impl WordUses {
             near.extend(find_word(table, other));
             near.extend(find_word(table, &format!("{other}s")));
         }
-        // The next words begin with the first three letters of the requested word, or are beginnings of the
-        // requested word.
+        // Adds the words that begin with the first three letters of the requested word, and the words that
+        // are beginnings of the requested word.
         let beginning = beginning(&wanted.text, 3);
         near.extend(starting_with(table, beginning));
         let ends = wanted.text.char_indices().map(|(at, _)| at).skip(2);

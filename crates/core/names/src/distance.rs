@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn one_part_may_be_missing() {
+    fn text_may_lack_one_consecutive_part() {
         let check = |short, long, expect| assert_eq!(gap(short, long), expect, "{short} {long}");
         check("piler", "compiler", true);
         check("compi", "compiler", true);

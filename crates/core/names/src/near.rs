@@ -187,7 +187,8 @@ impl Scratch {
         if words == 0 && letters.0 == 0 {
             return None;
         }
-        // Two typing errors rarely change a word into another existing word, so the name probably contains a
+        // The name differs from the requested name in two letters, and these letters are in one word. Two
+        // typing errors rarely change a word into another existing word, so the caller probably means a
         // different word.
         let is_other_word = distance == Some(Letters::Edits(2)) && reasons.contains(Reason::OtherWord);
         let letters = (letters.0, letters.1.saturating_sub(if is_other_word { OTHER_WORD_LOSS } else { 0 }));
@@ -230,8 +231,9 @@ impl Scratch {
     }
 }
 
-/// The pair for a use of the word at a position. `starts` are the uses of the previous word, and `before` are
-/// the uses of the word before the previous word.
+/// The pair that the word at `position` of a name forms if it matches the requested words as `word_use`
+/// describes. `starts` are the possible matches of the previous word, and `before` are the possible matches
+/// of the word before the previous word.
 fn pair_of(word_use: WordUse, (before, starts): (&[WordUse], &[WordUse]), position: usize) -> Option<Pair> {
     match word_use {
         WordUse::Whole { wanted, nearness, reasons } => Some(Pair { nearness, wanted, name: 1 << position, reasons }),

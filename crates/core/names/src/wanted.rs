@@ -90,8 +90,8 @@ impl WantedName {
         wanted
     }
 
-    /// The same name with abbreviations that were learned from the searched code. Learned abbreviations have
-    /// the same effect as the shipped abbreviations.
+    /// Adds the abbreviations that were learned from the searched code to this requested name. Learned
+    /// abbreviations have the same effect as the shipped abbreviations.
     #[must_use]
     pub fn with_abbreviations(mut self, learned: &[LearnedAbbreviation]) -> Self {
         self.owners = self.owners.into_iter().map(|owner| owner.with_abbreviations(learned)).collect();

@@ -33,8 +33,8 @@ pub(crate) fn clusters(neighbours: &[Vec<u32>], weights: &[usize], min_size: usi
         if size < min_size {
             break;
         }
-        // The size of a set only decreases. If this entry is outdated, the heap contains a newer entry of the
-        // same set, which follows later.
+        // The size of the cluster around a set only decreases. If the size in this entry is outdated, the
+        // heap also contains an entry of this set with the current size, which follows later.
         if is_taken[medoid as usize] || size != sizes[medoid as usize] {
             continue;
         }

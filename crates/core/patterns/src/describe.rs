@@ -112,7 +112,7 @@ fn key(
     key
 }
 
-/// The elements that at least `SHARED_PERCENT` of the shapes have, sorted.
+/// The sorted elements that at least `SHARED_PERCENT` percent of the shapes have.
 fn shared(shapes: &[&Shape], of: impl Fn(&Shape) -> &BTreeSet<String>) -> Vec<String> {
     let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
     for name in shapes.iter().flat_map(|shape| of(shape)) {

@@ -63,7 +63,7 @@ fn at_word(text: &str, max_bytes: usize) -> &str {
         end -= 1;
     }
     match text[..end].rfind(char::is_whitespace) {
-        // If there is no white space in the second half, the text is cut inside a word.
+        // If there is no white space in the second half of the allowed length, the text is cut inside a word.
         Some(space) if space > max_bytes / 2 => text[..space].trim_end(),
         _ => &text[..end],
     }

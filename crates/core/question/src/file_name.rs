@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn only_word_may_follow_lead_ins_but_no_other_words() {
+    fn one_word_after_lead_ins_is_returned() {
         let check = |question: &str, expect: Option<&str>| {
             assert_eq!(only_word(question).as_deref(), expect, "{question}");
         };

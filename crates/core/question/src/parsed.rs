@@ -196,7 +196,7 @@ fn without(tokens: &[Token], ranges: &[Range<usize>]) -> Vec<Token> {
     (0..tokens.len()).filter(is_kept).map(|index| tokens[index].clone()).collect()
 }
 
-/// The keywords among the words that are not fixed. Empty if all words are fixed.
+/// The keywords among the tokens for which `is_fixed` is false. Empty if it is true for all tokens.
 fn subject_words(tokens: &[Token], is_fixed: &dyn Fn(usize) -> bool) -> Vec<String> {
     let free: Vec<Token> =
         (0..tokens.len()).filter(|index| !is_fixed(*index)).map(|index| tokens[index].clone()).collect();

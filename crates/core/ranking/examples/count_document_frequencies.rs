@@ -30,7 +30,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         count(Path::new(&path), &mut counter)?;
     }
     let table = counter.finish(min_count.parse()?);
-    eprintln!("{} documents, {} terms each, {} bytes", counter.num_documents(), counter.average_length(), table.len());
+    eprintln!(
+        "{} documents with {} terms on average, {} bytes",
+        counter.num_documents(),
+        counter.average_length(),
+        table.len()
+    );
     fs::write(out, table)?;
     Ok(())
 }

@@ -35,8 +35,8 @@ impl ScoreRange {
         Self { first: scores.clone().next().unwrap_or_default(), last: scores.last().unwrap_or_default() }
     }
 
-    /// Points for a dot product. The last chunk of the list gets 0 points for its score, because dot products
-    /// have no natural zero.
+    /// Points for a dot product. A dot product of 0 has no special meaning, so the points are relative to the
+    /// lowest dot product of the list: the last chunk gets 0 points for its score.
     pub(crate) fn dense_points(self, listed: Listed, signals: Signals) -> u64 {
         let is_first = listed.rank == Some(1);
         let of_score = if is_first { ONE } else { share(listed.score - self.last, self.first - self.last) };

@@ -20,8 +20,8 @@ const DOCUMENT: Prior = Prior { name: "document", percent: 50 };
 const PATTERN: Prior = Prior { name: "pattern", percent: 30 };
 const TEST: Prior = Prior { name: "test", percent: 30 };
 const ASIDE: Prior = Prior { name: "example_or_vendored", percent: 30 };
-/// Used only for questions about building, testing, modules and conventions. Navigation documents answer such
-/// questions.
+/// This factor applies only if the question is about building, testing, modules or conventions, because
+/// navigation documents answer such questions.
 const NAVIGATION: Prior = Prior { name: "navigation", percent: 150 };
 
 /// Names of directories whose code demonstrates other code or is copied from other projects. Sorted.
@@ -219,9 +219,9 @@ pub(crate) fn is_aside_directory(directory: &str) -> bool {
     directory.split('/').any(|part| ASIDE_DIRECTORIES.binary_search(&part).is_ok())
 }
 
-/// True if the factor of the chunk's directory does not apply. This factor is left out if the question asks
-/// for examples, if the chunk is a document (documents have a separate factor), or if the chunk is a test and
-/// the question asks for tests.
+/// Whether the factor for directories with examples or copied code does not apply to the chunk. It does not
+/// apply if the question asks for examples. It also does not apply to documents, which have a separate
+/// factor, and to tests if the question asks for tests.
 fn is_excused(chunk: &ChunkRecord, subjects: Subjects) -> bool {
     subjects.examples || is_document(chunk) || (chunk.is_test && subjects.tests)
 }

@@ -2,11 +2,11 @@
 //!
 //! A score is a sum of points, in millionths. A chunk gets points from each list of candidates in which it
 //! was found (vectors, terms, names). These points are multiplied by the priors of the chunk. The best chunk
-//! of each file gets points for the evidence in the whole file. Then points are added for a path that matches
-//! the question and for the definition of the requested name. If several repositories have hits, the points
-//! are multiplied by a factor for the evidence in the whole repository. Hits with equal texts are joined into
-//! one hit with several places. The score of every further hit in the same file is multiplied by a fixed
-//! factor.
+//! of each file gets points for the scores of all chunks of the file. Then points are added for a path that
+//! matches the question and for the definition of the requested name. If several repositories have hits, the
+//! points are multiplied by a factor that depends on the keywords of the question that the whole repository
+//! contains. Hits with equal texts are joined into one hit with several places. The score of every further
+//! hit in the same file is multiplied by a fixed factor.
 //!
 //! The hits are sorted by a total order (requested definition, score, repository, path, line, key). Therefore
 //! the answer does not depend on the order in which stores return the candidates.
@@ -25,7 +25,7 @@ use crate::repository_words::prior_of_share;
 use crate::via::Via;
 use crate::{QueryWords, RepositoryWords, ScopeFrequencies, Signal, Signals, StopWords, Weights, fold_style, terms};
 
-/// Points for the evidence in all candidates of a file.
+/// Points of the best hit of a file for the scores of all hits in the file.
 const FILE_EVIDENCE: u64 = 3 * ONE / 10;
 /// Points for the definition whose name is exactly the requested name.
 const DEFINITION: u64 = 2 * ONE;
@@ -34,8 +34,8 @@ const DEFINITION: u64 = 2 * ONE;
 const DEFINITION_IN_OTHER_STYLE: u64 = ONE;
 /// The points for a definition are multiplied by this factor if its file has the requested name.
 const FILE_HAS_THE_NAME: u64 = 3 * ONE / 2;
-/// Points for code that has the requested relation to a name in the graph, and for a pattern that a pattern
-/// question names.
+/// Points for code that the graph relates to a name of the question in the requested way, and for a pattern
+/// that a pattern question names.
 const LEADING: u64 = 20 * ONE;
 /// The score of each further hit in a file is multiplied by this factor.
 pub(crate) const FURTHER_HIT: Prior = Prior { name: "same_file", percent: 60 };
@@ -68,8 +68,9 @@ pub struct Candidate {
 /// The ranks of code that has the requested relation to a definition of a name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct RelationRank {
-    /// The zero-based position of the definition. The code that is related to one definition comes before the
-    /// code that is related to the next definition, because the definitions have only their name in common.
+    /// The zero-based position of the definition. All code that is related to the first definition comes
+    /// first, then all code that is related to the second definition, and so on. The code is not mixed,
+    /// because the definitions have only their name in common.
     pub definition: u32,
     /// The rank among the code that is related to any of the definitions; the first rank is 1.
     pub rank: u32,
@@ -191,7 +192,8 @@ fn hold_patterns_back(hits: &mut [RankedHit]) {
     let is_pattern = |hit: &RankedHit| hit.chunk.kind == ChunkKind::Pattern;
     let Some(first_other) = hits.iter().find(|hit| !is_pattern(hit)).map(|hit| hit.score) else { return };
     for hit in hits.iter_mut().filter(|hit| is_pattern(hit) && hit.score >= first_other) {
-        // The factor is below 100, so the score decreases even if the scores are equal.
+        // The factor is at most 99 percent, so the score of the pattern decreases even if it was equal to the
+        // score of the other hit.
         let percent = (first_other.saturating_sub(1) * 100 / hit.score.max(1)).min(99) as u32;
         hit.score = hit.score * u64::from(percent) / 100;
         hit.priors.push(Prior { name: "pattern_not_asked_for", percent });

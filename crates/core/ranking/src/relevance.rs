@@ -23,10 +23,10 @@ const GIBBERISH_PERCENT: i64 = 75;
 /// are weighted by rarity. This limit does not apply if a missing keyword names a technology or is an
 /// everyday word.
 const MIN_MISSING_PERCENT: i64 = 25;
-/// A common word may be missing because the code uses a different word for the same thing. Therefore the
-/// missing keywords must be rare if public code contains all of them and none of them names a technology or
-/// is an everyday word: the question is refused only if at least one of them has at least this rarity, in
-/// sixteenths of a bit.
+/// A common word may be missing because the code uses a different word for the same thing. This minimum
+/// applies if public code contains all missing keywords, and none of them names a technology or is an
+/// everyday word. The question is then refused only if the rarity of at least one missing keyword is at least
+/// this value, in sixteenths of a bit.
 const MIN_RARITY: u32 = 160;
 /// A name with at least this number of changes between letters and digits looks random.
 const RANDOM_CHANGES: usize = 4;
@@ -38,13 +38,13 @@ const BEST_TERMS: i64 = 1_356;
 const DENSE_MEAN: i64 = 5_676;
 const DENSE_SPREAD: i64 = 4_119;
 const DENSE_OF_TERMS: i64 = 2_496;
-/// The weight of each keyword of the question. The weight is positive, because a long question describes its
-/// subject in more detail.
+/// The weight of each keyword of the question. The weight is positive: a question with many keywords
+/// describes its subject in more detail, so its results are more often relevant.
 const EACH_KEYWORD: i64 = 1_514;
 const MAX_KEYWORDS: i64 = 7;
 /// The weight of a technology that no chunk mentions.
 const MISSING_TECHNOLOGY: i64 = -4_322;
-/// The weight of each missing word of an everyday domain.
+/// The weight of each missing everyday word.
 const MISSING_EVERYDAY: i64 = -2_405;
 const MAX_EVERYDAY: i64 = 2;
 

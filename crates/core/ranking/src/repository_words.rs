@@ -30,7 +30,7 @@ impl RepositoryWords {
         Self { keywords: keywords.to_vec(), contained: BTreeMap::new() }
     }
 
-    /// Adds a repository, whose counts are the sums of its tables.
+    /// Adds a repository. Its counts are the sums of the counts in its tables.
     pub fn add(&mut self, repository: RepositoryId, tables: &[impl Borrow<TermCounts>]) {
         let count = |term: u32| tables.iter().map(|table| i64::from(table.borrow().count(term))).sum::<i64>();
         let contains = |word: &String| {

@@ -33,8 +33,8 @@ pub enum Signal {
     Definition,
     /// The factor for each further hit in a file.
     FurtherHits,
-    /// The points of the patterns that a question names, and the position of other patterns after the first
-    /// hit.
+    /// The points of the patterns that a question names, and the rule that all other patterns come after the
+    /// first hit that is not a pattern.
     Patterns,
     /// The weights of the lists, which depend on the type of the question.
     TypeWeights,
@@ -42,7 +42,7 @@ pub enum Signal {
     StatedFilters,
     /// The files and directories whose names a question contains.
     FileNames,
-    /// The files and symbols that the best documents name.
+    /// The additional hits for files and symbols that the best documents mention.
     DocumentedFiles,
     /// The refusal of questions for which the index contains nothing relevant.
     Relevance,

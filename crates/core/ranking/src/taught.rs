@@ -59,8 +59,8 @@ pub(crate) fn taught_pairs(chunk: &ChunkRecord) -> Vec<WordPair> {
     found.into_iter().flat_map(both).collect()
 }
 
-/// Pairs the last word of a name with each word that it may abbreviate in the name of a type or value, and
-/// adds the pairs to `found`.
+/// Compares the last word of `name` with each word of `described`, the name of its type or value. If the
+/// first word may abbreviate the second, the pair is added to `found`.
 fn add_pairs(name: &str, described: &str, found: &mut Vec<(String, String)>) {
     let mut short = String::new();
     words(name, |word| word.clone_into(&mut short));

@@ -19,8 +19,11 @@ impl Weights {
     pub const ONE_WORD: Self = Self { dense: 30, terms: 70, ..Self::TOPIC };
     /// For a question about the relations of a name. Vectors contain little information about names.
     pub const RELATION: Self = Self { dense: 20, terms: 80, ..Self::TOPIC };
-    /// For a question about a flow, because its steps are often in one file.
+    /// For a question about a flow. The scores of further hits in a file are not reduced, because the steps
+    /// of a flow are often in one file.
     pub const FLOW: Self = Self { further_hits_count_less: false, ..Self::TOPIC };
-    /// For a question about a pattern, because its members share words and are often in one file.
+    /// For a question about a pattern. Terms have a high weight, because the members of a pattern share
+    /// words. The scores of further hits in a file are not reduced, because the members are often in one
+    /// file.
     pub const PATTERN: Self = Self { dense: 20, terms: 80, names: 60, further_hits_count_less: false };
 }

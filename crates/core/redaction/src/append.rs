@@ -20,8 +20,8 @@ pub(crate) fn target(name: &[u8]) -> &[u8] {
     &name[sigils..]
 }
 
-/// The length of the text before the literal or the digits, if `rest` begins with a statement that appends to
-/// `target` or with a reference to `target`. Otherwise 0.
+/// The length of the text before the appended literal or digits, if `rest` begins with a statement that
+/// appends to `target` or with a reference to `target`. Otherwise 0.
 pub(crate) fn length(rest: &[u8], target: &[u8]) -> usize {
     if target.is_empty() {
         return 0;

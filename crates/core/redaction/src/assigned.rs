@@ -13,7 +13,7 @@ use crate::{delimited, prose};
 pub(crate) const REACH: usize = 1024;
 
 /// The value after a name. `word_end` is the end of the keyword in the name. The function must be fast if no
-/// value follows, because most keywords in a text are ordinary words.
+/// value follows, because most keywords in a text are ordinary words to which no value is assigned.
 pub(crate) fn assigned(text: &[u8], word_end: usize) -> Option<(Style, Range<usize>)> {
     let name_end = name_end(text, word_end);
     let end = text.len().min(name_end + REACH);

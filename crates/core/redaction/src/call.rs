@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn text_for_the_field_of_a_password_is_found() {
+    fn text_that_is_written_into_a_password_field_is_found() {
         check(
             fields,
             "pass",

@@ -126,7 +126,8 @@ pub(crate) fn passwords(
     let command = text[hit.clone()].to_ascii_lowercase();
     let Some(end) = command_end(text, hit, &command) else { return Vec::new() };
     let is_read = hit.start < last.end && last.name == command;
-    // Only the lower-case spelling is the setting, because programs also use the name `masterAuth`.
+    // The setting of Redis is spelled `masterauth`. The spelling `masterAuth` is an ordinary name in
+    // programs, so it is ignored.
     if *budget == 0 || is_read || (command == b"masterauth" && text[hit.clone()] != *b"masterauth") {
         return Vec::new();
     }
@@ -353,8 +354,8 @@ fn after_equals(text: &[u8], word: Range<usize>) -> Range<usize> {
     if text[word.clone()].starts_with(b"userid=") { word.start + b"userid=".len()..word.end } else { word }
 }
 
-/// Whether the value looks like a password in plain text, or a person may have chosen the value and it is not
-/// an expression.
+/// Whether the value is a password: it looks like a password in plain text, or it is not an expression and a
+/// person may have chosen it.
 pub(crate) fn is_password(value: &[u8]) -> bool {
     data::is_written(value, Naming::Password, Promise::Password, true)
         || (judge::is_chosen(value) && !judge::is_code(value))

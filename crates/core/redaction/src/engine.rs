@@ -16,8 +16,8 @@ use crate::{
 /// Maximum length of a match after the keyword of a pattern, in bytes.
 const REACH: usize = 2048;
 
-/// The same maximum for a pattern whose match may begin before its keyword. This maximum is smaller, because
-/// the whole window is searched for such a pattern.
+/// Maximum length of a match after the keyword, in bytes, for a pattern whose match may begin before its
+/// keyword. This maximum is smaller, because the whole window is searched for such a pattern.
 const INNER_REACH: usize = 256;
 
 /// If a rejected match has more than this number of bytes, keywords inside the match are skipped. Without

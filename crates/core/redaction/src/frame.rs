@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::before::line_before;
 
-/// Where a value in a frame ends.
+/// Where a value ends. The text directly before and directly after its name is called a frame.
 enum End {
     /// At this text on the same line.
     At(&'static str),

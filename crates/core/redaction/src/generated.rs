@@ -214,8 +214,8 @@ pub struct Count {
 /// the surroundings also contain.
 pub fn measure(surrounding: &Surrounding, kind: Kind, num_values: u64, redact: &dyn Fn(&str) -> String) -> Count {
     let mut count = Count::default();
-    // A value that consists of words or has no digits looks like the name of a variable after `_` has
-    // replaced its special characters.
+    // If `_` replaces its special characters, a value that consists of words or has no digits looks like the
+    // name of a variable, so such values are not tested in these surroundings.
     let looks_like_name = matches!(kind, Kind::Passphrase | Kind::Phrase | Kind::SignFirst | Kind::SignLast);
     let is_left_out = match surrounding.writing {
         Writing::Blunt => looks_like_name,

@@ -45,7 +45,8 @@ pub(crate) fn framed(text: &[u8], hit: &Range<usize>, naming: Naming) -> Option<
     let name = Name::around(text, hit.clone(), naming)?;
     let value = frame::value(text, &name.span).or_else(|| block::opened(text, end));
     let value = value.or_else(|| frame::last_of_list(text, &name.span))?;
-    // Templates of programs, blocks and attributes of JSX also have a value in braces.
+    // In braces, only the value of a name that indicates a password is accepted, because templates, blocks of
+    // programs and attributes of JSX also have values in braces.
     let in_braces = text[end..value.start].iter().all(|byte| matches!(byte, b' ' | b'=' | b'{'));
     let is_strict = name.promise == Promise::Weak || (in_braces && name.promise != Promise::Password);
     (!is_strict && is_line(text, &value, &name, naming)).then_some(value)

@@ -4,8 +4,8 @@ const OPEN: &[u8] = b"[REDACTED";
 /// An upper bound on the number of bytes of a marker. A marker consists of `[REDACTED:`, a rule id and `]`.
 const LONGEST: usize = 80;
 
-/// Appends the marker of a rule. The userinfo of a URL is replaced by `[REDACTED]` without a rule, because a
-/// colon in the userinfo would separate user and password.
+/// Appends the marker of a rule. The marker for the userinfo of a URL is `[REDACTED]` without a rule, because
+/// programs would read the colon of `[REDACTED:<rule>]` as the separator between user and password.
 pub(crate) fn write(out: &mut String, rule: &str) {
     if rule == crate::url::RULE {
         out.push_str("[REDACTED]");

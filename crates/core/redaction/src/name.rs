@@ -1,5 +1,5 @@
-//! Decides which names indicate that the value is a secret: `db_password` indicates a secret, `password_hint`
-//! does not.
+//! Decides whether a name indicates that its value is a secret: `db_password` indicates a secret,
+//! `password_hint` does not.
 
 use std::ops::Range;
 

@@ -14,7 +14,7 @@ pub(crate) fn password(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> 
     let is_host = |byte: &u8| byte.is_ascii_alphanumeric() || b".-*_".contains(byte);
     let line = line_before(text, hit.start);
     let host = line.iter().rev().take_while(|byte| is_host(byte)).count();
-    // An ARN such as `arn:aws:s3:*:*:x` has more parts.
+    // Only the host may precede the port. In an ARN such as `arn:aws:s3:*:*:x`, more parts precede it.
     if host == 0 || line[..line.len() - host].ends_with(b":") {
         return None;
     }

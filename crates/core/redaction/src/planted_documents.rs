@@ -1,6 +1,7 @@
 //! SQL, documents, notebooks and keys with secrets, for the tests in `planted_tests`.
 
-/// Texts with secrets that are identified only by the surrounding text. Each text has a label.
+/// Texts with secrets that are identified only by the surrounding text. The label of each text identifies it
+/// in the message of a failed test.
 pub(crate) const DOCUMENTS: &[(&str, &str)] = &[
     // SQL.
     ("sql insert", "INSERT INTO users (name, password) VALUES ('bob', '«weak»');\n"),

@@ -1,6 +1,7 @@
 //! Settings with secrets, for the tests in `planted_tests`.
 
-/// Texts with secrets that are identified only by the surrounding text. Each text has a label.
+/// Texts with secrets that are identified only by the surrounding text. The label of each text identifies it
+/// in the message of a failed test.
 pub(crate) const SETTINGS: &[(&str, &str)] = &[
     (".env", "DB_HOST=db\nDB_PASSWORD=«weak»\nSECRET_KEY=«an50»\nMAIL_PASS=«pw»\nJWT_SECRET='«an40»'\n"),
     (".env quoted spaces", "DB_PASSWORD=\"«words»\"\n"),

@@ -43,7 +43,7 @@ fn redactor() -> Redactor {
     Redactor::new(&SecretsIgnore::default()).expect("no patterns")
 }
 
-/// The inserted values that were not redacted. Each value has the label of its text.
+/// The inserted values that were not redacted, each as a message that begins with the label of its text.
 fn survivors(label: &str, template: &str, seed: u64) -> Vec<String> {
     let (text, values) = fill(template, &mut Dice::new(seed), Fill::Random);
     let redacted = redactor().redact(&text);

@@ -1,6 +1,7 @@
 //! Tokens for the tests in `planted_tests`. Each token is identified by its form, without a name.
 
-/// Tokens that are identified without a name. Each token has a label.
+/// Tokens that are identified without a name. The label of each token identifies it in the message of a
+/// failed test.
 pub(crate) const TOKENS: &[(&str, &str)] = &[
     ("aws access key", "AKIA«up16»"),
     ("aws temporary key", "ASIA«up16»"),

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_those_of_a_shell() {
+    fn command_line_is_divided_as_in_a_shell() {
         check("$a 'b c' \"d \\\"e\" f\ng", &["a", "b c", "d \\\"e", "f"]);
         check("$a 'it'\\''s' b", &["a", "it'\\''s", "b"]);
         check("$a -p'b c' \\\n  d | e", &["a", "-p'b c'", "d"]);

@@ -28,7 +28,8 @@ pub struct RepositoryDetails {
     pub settings: String,
     /// Former names, sorted.
     pub aliases: Vec<RepositoryName>,
-    /// Set if a listing of an organisation, and not a person, caused the registration of the repository.
+    /// Set if the repository was registered because it is in the list of an organisation, and not because a
+    /// person registered it.
     pub hosted: Option<Hosted>,
 }
 

@@ -20,7 +20,7 @@ impl KnownGenerations<'_> {
         self.settled.contains(&generation) || self.published.contains(&generation)
     }
 
-    /// Whether no reader sees the records of this interval.
+    /// Whether no reader can see a record that is valid in this interval of generations.
     pub fn is_dead(&self, interval: Interval) -> bool {
         self.settled.contains(&interval.gen_to)
             || self.published.contains(&interval.gen_to) && !self.views.iter().any(|view| view.sees(interval))

@@ -72,7 +72,8 @@ impl FromIterator<u32> for PartSet {
 pub struct StageParts {
     /// All parts of this stage in the plan.
     pub planned: PartSet,
-    /// Parts that were released: their predecessors have ended, and the run's window had capacity for them.
+    /// Parts that were released: their predecessors had ended, and fewer parts were in flight than the run
+    /// allows.
     pub released: PartSet,
     /// Parts whose jobs the broker has confirmed.
     pub sent: PartSet,

@@ -128,7 +128,8 @@ impl RunLedger {
         Ok(Ended { is_first: true, released: self.release() })
     }
 
-    /// Releases the parts that may start now: all their predecessors have ended, and the window has capacity.
+    /// Releases the parts that may start now: all their predecessors have ended. The number of parts in
+    /// flight is limited to `window`.
     fn release(&mut self) -> Vec<PartId> {
         let in_flight: u32 = self.stages.values().map(|stage| stage.in_flight().len()).sum();
         let mut room = self.window.saturating_sub(in_flight) as usize;

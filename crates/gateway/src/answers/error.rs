@@ -27,10 +27,10 @@ pub struct ErrorDetails {
     /// The path in this field that cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The largest allowed number.
+    /// The largest number that this field allows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_allowed: Option<u64>,
-    /// The number in the request.
+    /// The number that the request contains in this field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provided: Option<i64>,
     pub similar_symbols: Vec<String>,
@@ -49,10 +49,10 @@ pub struct SuggestedCall {
     /// Set only for calls that were tried. Calls of the same priority are listed best first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<Priority>,
-    /// The same call as an HTTP request.
+    /// The suggested call as an HTTP request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<SuggestedRequest>,
-    /// The same call as a command.
+    /// The suggested call as a command of the program `cairn`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }

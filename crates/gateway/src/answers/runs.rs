@@ -139,7 +139,8 @@ pub struct FailedFile {
 impl FailedFile {
     fn of(error: &FileError, result: &RunResult, state: RequestState) -> Self {
         let is_published = matches!(state, RequestState::Published | RequestState::Partial);
-        // The outcome of a settings file does not contain its error.
+        // A call that explains the outcome of a file does not help for a settings file, because its outcome
+        // does not contain the error.
         let is_of_settings = result.settings_errors.contains(error);
         let explained = (!is_of_settings).then(|| explanation_of(&result.repository, &error.file));
         let calls = explained.into_iter().chain([indexed_again(&result.repository)]);

@@ -63,8 +63,8 @@ impl PendingSync {
 /// correct it, otherwise only the error code.
 pub(crate) fn sync_failure(record: &RepositoryRecord) -> Option<String> {
     let (code, chain) = record.last_sync.as_ref()?.failure.as_ref()?;
-    // Store errors use the same codes as source errors, but their causes contain names of buckets and
-    // accounts.
+    // Store errors use the same codes as source errors. Their causes are not shown, because they contain
+    // names of buckets and accounts.
     let is_callers = match code {
         FailureCode::InvalidSettings | FailureCode::OverBudget => true,
         FailureCode::NotFound | FailureCode::Forbidden | FailureCode::Invalid | FailureCode::TooLarge => {

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn id_of_a_whole_key_is_its_id() {
+    fn complete_key_is_reduced_to_its_id() {
         let request = KeyRequest {
             tenant: cairn_domain::Tenant::local(),
             repositories: None,

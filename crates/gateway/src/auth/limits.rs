@@ -32,7 +32,8 @@ impl Default for LimitsConfig {
 pub struct Admission(#[expect(dead_code, reason = "dropping the field releases the permit")] OwnedSemaphorePermit);
 
 struct Use {
-    /// The time on the monotonic clock at which the bucket of the key is full again.
+    /// The time on the monotonic clock from which the key may again send the maximum number of requests
+    /// without delay.
     full_at: Duration,
     running: Arc<Semaphore>,
 }

@@ -67,7 +67,7 @@ pub(super) async fn corrected(service: &Service, agent: &CallerAgent, refused: R
     error.suggest(suggestions)
 }
 
-/// Whether the requests of a route change something.
+/// Whether the requests of a route change the state of Cairn: they index a repository or cancel a run.
 fn changes(path: &str) -> bool {
     matches!(path, "/v1/index" | "/v1/runs/cancel")
 }
@@ -93,14 +93,15 @@ fn correct(path: &str, body: &[u8]) -> Option<Correction> {
         }
         match fitting {
             Some((meant, value)) => drop(corrected.insert(meant.to_owned(), value)),
-            // A request that changes something must not lose a field.
+            // A request that indexes or cancels is not corrected by omitting a field, because it could then
+            // make a different change.
             None => is_clear &= !changes(name),
         }
     }
     Some(Correction { path: name, body: is_clear.then_some(corrected), fault })
 }
 
-/// Whether the field may have this value. Other fields may be missing.
+/// Whether the field may have this value. An error about another, missing field is ignored.
 fn is_valid(path: &str, field: &str, value: &Value) -> bool {
     let body = serde_json::json!({ field: value }).to_string();
     match Question::parse(path, body.as_bytes()) {

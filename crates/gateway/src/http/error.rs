@@ -22,7 +22,7 @@ pub(super) struct HttpError {
 }
 
 impl HttpError {
-    /// Adds the calls that may follow this error.
+    /// Adds suggested calls to this error.
     pub(super) fn suggest(mut self, suggestions: Vec<SuggestedCall>) -> Self {
         if !suggestions.is_empty() {
             self.body.details.tool_suggestions = suggestions;

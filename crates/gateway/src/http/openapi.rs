@@ -49,7 +49,7 @@ pub(super) fn document() -> Value {
     })
 }
 
-/// Adds the calls that an empty answer suggests to the schema of an answer.
+/// Adds a field to the schema of an answer: the calls that are suggested if the answer is empty.
 fn with_suggestions(answer: Schema) -> Schema {
     let mut answer = answer.to_value();
     if let Some(Value::Object(properties)) = answer.get_mut("properties") {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::error::HttpError;
 use crate::questions::Question;
 
-/// For each path, the fields of its question by name.
+/// For each path of the HTTP interface, the schemas of the fields of its question, by name.
 static FIELDS: LazyLock<BTreeMap<&'static str, Map<String, Value>>> = LazyLock::new(|| {
     let fields = |schema: schemars::Schema| schema.get("properties").and_then(Value::as_object).cloned();
     Question::schemas().into_iter().map(|route| (route.path, fields(route.question).unwrap_or_default())).collect()
@@ -88,7 +88,7 @@ pub(super) fn fields_of(path: &str) -> Option<&'static Map<String, Value>> {
     FIELDS.get(path)
 }
 
-/// The fields of the question of a route, as parameters of an OpenAPI operation.
+/// The OpenAPI parameters of a GET request to a route: one for each field of the route's question.
 pub(super) fn parameters(path: &str) -> Vec<Value> {
     let fields = FIELDS.get(path).into_iter().flatten();
     let parameter = |(name, schema): (&String, &Value)| json!({ "name": name, "in": "query", "schema": schema });

@@ -379,7 +379,8 @@ async fn forbidden_repository_is_answered_as_unknown() {
         for ((path, first), (_, second)) in bodies(forbidden).into_iter().zip(bodies(unknown)) {
             let (mut first, second) = (cluster.post(&key, path, &first).await, cluster.post(&key, path, &second).await);
             assert_eq!(first.status, StatusCode::NOT_FOUND, "{path}: {}", first.text);
-            // Only quoted names are replaced, because `/v1/secrets` is a route.
+            // The forbidden name is replaced only between quotation marks, because one of the names,
+            // `secret`, is also a part of the route `/v1/secrets`.
             for quote in ["`", "\""] {
                 first.text =
                     first.text.replace(&format!("{quote}{forbidden}{quote}"), &format!("{quote}{unknown}{quote}"));
@@ -820,7 +821,7 @@ async fn mcp_works_without_sessions_in_both_versions() {
     assert!(found.json()["result"]["structuredContent"]["results"].is_array(), "{}", found.text);
 }
 
-/// Questions that succeed and that no other list contains.
+/// Questions that succeed and that are not in the other lists of this file.
 fn further_questions(run_id: &Value) -> Vec<(&'static str, Value)> {
     vec![
         ("/v1/runs", json!({"run_id": run_id})),
@@ -901,7 +902,8 @@ impl Embedder for OtherModel {
     }
 }
 
-/// The error names the models and suggests the call, as in local mode. Names are found without vectors.
+/// The error names the two models and, if the caller may index, suggests a call of `index_repository`. A
+/// search for a symbol name needs no vectors, so it works nevertheless.
 #[tokio::test]
 async fn vectors_of_another_model_are_reported() {
     let cluster = Cluster::with_model(0, 1, config(), Some("other-1")).await;
@@ -930,7 +932,8 @@ async fn vectors_of_another_model_are_reported() {
 }
 
 /// Every answer states how the question was read. The text of a tool contains the type and the reason. To
-/// save tokens, it contains the rest only on request.
+/// save tokens, the text contains the other facts about the question only if the call asks for an
+/// explanation.
 #[tokio::test]
 async fn answers_state_how_the_question_was_read() {
     let cluster = Cluster::of(0).await;

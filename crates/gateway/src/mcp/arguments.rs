@@ -81,14 +81,14 @@ impl Arguments {
         if self.given.contains_key(name) { self.flag(name) } else { default }
     }
 
-    /// The same call with one argument set.
+    /// The arguments of this call, in which the argument `name` is set to `value`.
     pub(crate) fn with(&self, name: &str, value: impl Into<Value>) -> JsonObject {
         let mut given = self.given.clone();
         given.insert(name.to_owned(), value.into());
         given
     }
 
-    /// The same call without some arguments.
+    /// The arguments of this call without the arguments in `names`.
     pub(crate) fn without(&self, names: &[&str]) -> JsonObject {
         self.given
             .iter()
@@ -450,7 +450,8 @@ mod tests {
         check(json!({"path": ".", "wibble": 1}), FieldFault::of("wibble"));
     }
 
-    /// `target` is the subject of a call in every tool, and old names are still accepted.
+    /// Every tool accepts its subject in the argument `target`, and still accepts the old names of this
+    /// argument.
     #[test]
     fn target_is_the_subject_of_every_call() {
         let check = |tool: &str, given: Value, expect: Value| assert_eq!(read(tool, given), Ok(expect));

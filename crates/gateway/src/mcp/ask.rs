@@ -19,8 +19,8 @@ use crate::questions::{self, GraphQuestion, ReadQuestion, SearchQuestion, WantTe
 const SEARCH_TOKENS: usize = 3_000;
 const READ_TOKENS: usize = 6_000;
 const EDGE_LIMIT: usize = 25;
-/// Number of tokens that an answer needs in addition to its code: for the label, the stamps, and the call for
-/// the next page.
+/// Number of tokens that an answer needs in addition to its code: for the label, for the commits of the
+/// repositories, and for the call for the next page.
 const FRAME_TOKENS: usize = 350;
 
 /// The repositories that the call names. If the call names no repository, the list contains the repository in

@@ -114,7 +114,8 @@ pub(crate) async fn suggested_questions(
     let is_read_only = ToolSpec::find(tool).is_some_and(|tool| tool.read_only);
     let candidates = match (is_read_only, error) {
         (true, _) => candidates_of(agent, tool, arguments).await,
-        // A call that changes the index is not repeated.
+        // The suggestions of a tool are found by repeating the call. A call that changes the index must not
+        // be repeated.
         (false, Some(error)) => indexing::not_indexed(error.clone()).suggestions,
         (false, None) => Vec::new(),
     };
@@ -145,7 +146,7 @@ async fn candidates_of(agent: &dyn Agent, tool: &str, arguments: JsonObject) -> 
     match reply(agent, tool, arguments, Origin::Suggestion).await {
         Ok(reply) if reply.num_results == 0 => reply.suggestions,
         // The tool may ask several questions, so it may find something even if this question found nothing.
-        // Then nothing is suggested.
+        // No call is suggested in that case.
         Ok(_) => Vec::new(),
         Err(failure) => failure.suggestions,
     }
@@ -237,7 +238,7 @@ const OTHER_NAMES: &[(&[&str], &str, AddedArgument)] = &[
     (&["help", "guide"], "workflow_guide", None),
 ];
 
-/// Names of tools in other products that edit files. Cairn has no such tool.
+/// Names that other products use for tools that edit files. Cairn has no tool that edits files.
 const EDITING: &[&str] =
     &["edit_code", "edit_file", "edit", "write_file", "write", "create_file", "apply_patch", "str_replace"];
 

@@ -8,7 +8,7 @@ use super::arguments::Arguments;
 use super::tools::{Kind, ToolSpec};
 use crate::questions::Question;
 
-/// The question that a tool asks.
+/// A form of the calls of a tool: the question to which these calls are converted.
 struct Form {
     tool: &'static str,
     path: &'static str,
@@ -145,14 +145,15 @@ impl Form {
     }
 }
 
-/// The question of a tool call that a guide shows. The call may use every accepted name of an argument. None
-/// if the call is invalid, or if no question expresses it.
+/// The question that has the same effect as a tool call that a guide shows. The call may use every accepted
+/// name of an argument. None if the call is invalid, or if no question expresses it.
 pub fn question_of_call(tool: &str, arguments: JsonObject) -> Option<Question> {
     let tool = ToolSpec::find(tool)?;
     question_of(tool.name, Arguments::read(tool, arguments).ok()?.given())
 }
 
-/// The question of a tool call. None for calls that no question expresses, such as a cancellation.
+/// The question that has the same effect as a tool call. None for calls that no question expresses, such as a
+/// cancellation.
 pub(super) fn question_of(tool: &str, arguments: &JsonObject) -> Option<Question> {
     let form = FORMS.iter().find(|form| form.tool == tool && form.fits(arguments))?;
     let mut body = Map::new();
@@ -170,8 +171,8 @@ pub(super) fn question_of(tool: &str, arguments: &JsonObject) -> Option<Question
     Question::parse(form.path, Value::Object(body).to_string().as_bytes())?.ok()
 }
 
-/// The tool call for a question. Numbers outside the range that the tool accepts are omitted, except in the
-/// field `wrong_field`. `None` for questions without a tool.
+/// The tool call that has the same effect as a question. Numbers outside the range that the tool accepts are
+/// omitted, except in the field `wrong_field`. `None` for questions without a tool.
 pub(super) fn call_of(question: &Question, wrong_field: Option<&str>) -> Option<(&'static str, JsonObject)> {
     let form = FORMS.iter().find(|form| form.path == question.path())?;
     let tool = ToolSpec::find(form.tool)?;
@@ -188,7 +189,8 @@ pub(super) fn call_of(question: &Question, wrong_field: Option<&str>) -> Option<
             arguments.insert((*argument).to_owned(), value.clone());
         }
     }
-    // The mode of an exact search has a default, so a short body omits it.
+    // The short body omits the mode of an exact search if it is the default, but a tool call without a mode
+    // is not an exact search.
     if form.path == GREP.path {
         arguments.insert("mode".to_owned(), question.body().get("mode")?.clone());
     }

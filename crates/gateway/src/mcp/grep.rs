@@ -74,7 +74,7 @@ fn page(answer: &GrepResults, question: &GrepQuestion, arguments: &Arguments) ->
     reply
 }
 
-/// The same call with twice as many tokens.
+/// The arguments of this call, with twice the token limit.
 fn with_more_tokens(arguments: &Arguments, question: &GrepQuestion) -> JsonObject {
     let max_tokens = (2 * arguments.count("max_tokens", GREP_TOKENS)).min(MOST_TOKENS);
     let mut call = arguments.with("max_tokens", max_tokens);

@@ -81,7 +81,8 @@ async fn sources_of(agent: &dyn Agent, name: &str) -> Result<Vec<SourceStamp>, Q
     match questions::coverage(agent, &question).await {
         Ok(CoverageAnswer::All(coverage)) => Ok(coverage.sources),
         Ok(CoverageAnswer::One(path)) => Ok(path.sources),
-        // The first run of a repository may not be published yet.
+        // The repository is not found as long as its first run is not published, so no state of it can be
+        // shown.
         Err(error) if error.code == QueryErrorCode::NotFound => Ok(Vec::new()),
         Err(error) => Err(error),
     }

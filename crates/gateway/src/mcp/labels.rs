@@ -50,7 +50,8 @@ pub(super) trait Label: Sized {
     }
 }
 
-/// A path or a name in a separate field. The text has no label, but it is not longer than a quoted text.
+/// A path or a name that has its own field. It gets no label, but a long text is shortened to the maximum
+/// length of quoted text.
 fn bounded(text: &str) -> String {
     if text.chars().count() <= MAX_UNTRUSTED_CHARS { text.to_owned() } else { quoted(text).as_str().to_owned() }
 }
@@ -110,7 +111,8 @@ impl Label for IndexProgress {
         let before = std::mem::take(&mut self.indexed);
         self.indexed = IndexedFiles { path: before.path, ..IndexedFiles::of(&self.result, self.state) };
         for (error, before) in self.indexed.errors.iter_mut().zip(before.errors) {
-            // A call with a shortened path would not work.
+            // If the path of the file was shortened, the call with this path would not work, so it is
+            // removed.
             error.tool_suggestions.retain(|call| call.tool != "index_status" || error.file == before.file);
         }
     }
@@ -129,7 +131,8 @@ impl Label for RepositorySync {
 }
 
 impl Label for RepositoryReport {
-    /// The report itself contains the patterns from calls, so `_given` is not used.
+    /// `_given` is not used, because the patterns from calls are fields of the report (`include` and
+    /// `exclude`).
     fn label_except(&mut self, _given: &RequestSettings) {
         self.branch = self.branch.as_deref().map(bounded);
         self.description = self.description.as_deref().map(foreign);

@@ -26,7 +26,7 @@ pub(super) struct Extras {
     /// The call that returns the omitted part of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_call: Option<FollowingCall>,
-    /// Set only for empty answers.
+    /// Calls that may find more. Set only if the answer has no results.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_suggestions: Vec<ToolSuggestion>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,7 +75,7 @@ pub(super) struct SearchToolAnswer {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct RepositoryPage {
     pub repositories: Vec<RepositorySummary>,
-    /// Total number of repositories that match.
+    /// Total number of repositories that match the request, on all pages.
     pub num_repositories: usize,
 }
 
@@ -90,7 +90,7 @@ pub(super) enum StatusAnswer {
     Overview(Overview),
 }
 
-/// The paths with one outcome.
+/// The paths of a repository that have the given outcome.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct OutcomePaths {
     pub repository: String,
@@ -150,12 +150,12 @@ pub(super) struct IndexedRepository {
     pub sources: Vec<SourceStamp>,
 }
 
-/// The schema of a tool's structured content with all extras.
+/// The schema of a tool's structured content, including the fields that every tool may add.
 pub(super) fn output_schema<T: JsonSchema>() -> JsonObject {
     short_schema::<Structured<T>>()
 }
 
-/// The schema of a tool's structured content without extras.
+/// The schema of a tool's structured content, without the fields that every tool may add.
 pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
     short_schema::<T>()
 }
@@ -210,10 +210,11 @@ fn bare(schema: Value) -> Value {
                 if is_reference {
                     return name == "$ref";
                 }
-                // A property may have the same name as a keyword. The value of a property is an object, but
-                // the value of a keyword in `LEFT_OUT` is not.
+                // A property may have the same name as a keyword in `LEFT_OUT`. Values that are objects are
+                // kept, because the value of a property is an object, but the value of such a keyword is not.
                 let is_open = name == "additionalProperties" && *value == Value::Bool(true);
-                // The format of a number, such as `uint32`, describes only its size in memory.
+                // Only the format `date-time` is kept. The format of a number, such as `uint32`, describes
+                // only its size in memory.
                 value.is_object() || *value == "date-time" || !(is_open || LEFT_OUT.contains(&name.as_str()))
             });
             Value::Object(fields.map(|(name, value)| (name, bare(value))).collect())

@@ -35,7 +35,7 @@ struct FakeAgent {
     clock: Arc<ManualClock>,
     here: Option<String>,
     indexed: Mutex<Vec<IndexCall>>,
-    /// Number of calls that may first index the working tree.
+    /// Number of calls of `working_repository`, which may index the working tree before it returns.
     num_first_uses: AtomicUsize,
 }
 

@@ -38,8 +38,8 @@ pub(super) fn short_commit(commit: &str) -> String {
 }
 
 /// A page of search results. `next` is the call for the next page. The text always contains the type of the
-/// question and the reason. The text contains the whole reading of the question only if an explanation was
-/// requested; the structured answer always contains the whole reading.
+/// question and the reason for this type. The text contains the whole reading of the question only if an
+/// explanation was requested; the structured answer always contains the whole reading.
 pub(super) fn search(answer: &SearchResults, explain: bool, next: Option<&str>) -> String {
     let several = answer.sources.len() > 1;
     let (what, num_shown) =
@@ -77,7 +77,8 @@ pub(super) fn search(answer: &SearchResults, explain: bool, next: Option<&str>) 
     out
 }
 
-/// How the question was read: its type and the reason, or everything if an explanation was requested.
+/// How the question was read: its type and the reason for this type, or the whole reading if an explanation
+/// was requested.
 pub(super) fn reading(answer: &SearchResults, explain: bool) -> Vec<String> {
     if explain { answer.reading.clone() } else { vec![answer.type_line()] }
 }

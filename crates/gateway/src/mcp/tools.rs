@@ -34,9 +34,9 @@ pub(crate) struct Parameter {
     /// Wrong names that clients use for this parameter. If a call uses one of these names, the error suggests
     /// this parameter.
     pub also: &'static [&'static str],
-    /// A second name that is accepted. The schema contains the alias as a separate property, so that clients
-    /// that check their calls against the schema accept it. For the same reason, the schema does not require
-    /// a parameter that has an alias.
+    /// A second name that is accepted for this parameter. The schema contains the alias as a separate
+    /// property, so that clients that check their calls against the schema accept it. For the same reason,
+    /// the schema does not require a parameter that has an alias.
     pub alias: Option<&'static str>,
     /// Whether the schema forbids an empty text.
     pub not_empty: bool,

@@ -21,7 +21,8 @@ use crate::answers::{
 /// Default number of levels of modules that are listed: the root modules and their submodules.
 const MODULE_DEPTH: usize = 2;
 const MAX_MODULE_DEPTH: usize = 20;
-/// Maximum number of modules on a page. The description of each module is read from the graph.
+/// Maximum number of modules on a page. The number is limited because the description of each module is read
+/// from the graph.
 const MAX_MODULES: usize = 1_000;
 
 async fn known(searcher: &Searcher) -> Result<Vec<KnownRepository>, QueryError> {

@@ -77,7 +77,8 @@ impl Answer {
     }
 
     /// Appends the entries of the next page. Returns false if the other fields of the two answers differ,
-    /// because the index changed between the two calls. After that, `self` must not be used.
+    /// because the index changed between the two calls. If the result is false, `self` must not be used any
+    /// more.
     #[must_use]
     pub fn append(&mut self, mut next: Answer) -> bool {
         fn join<T>(first: &mut Vec<T>, next: &mut Vec<T>) -> Vec<T> {

@@ -102,8 +102,8 @@ impl Searcher {
             (false, false, false) => Some(ExactCut::Time),
             (false, false, true) => None,
         };
-        // If the time limit did not end the search, a page without hits has no next page: the path of the
-        // next hit alone exceeds the token limit.
+        // A page without hits has a next page only if the time limit ended the search. Otherwise, the path of
+        // the next hit alone exceeds the token limit, so a next page would also be empty.
         let has_more = cut.is_some() && (page.num_shown > 0 || cut == Some(ExactCut::Time));
         let used: Vec<RepositoryId> = if page.files.is_empty() {
             selected.iter().map(|known| known.record.id).collect()

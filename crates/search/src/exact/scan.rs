@@ -21,8 +21,8 @@ use crate::{QueryError, QueryErrorCode, Searcher};
 /// `LARGEST_BATCH`.
 const FIRST_BATCH: usize = 32;
 const LARGEST_BATCH: usize = 512;
-/// Number of repositories or packs that are read at the same time. Reads overlap because each read may wait
-/// for a store.
+/// Number of repositories or packs that are read at the same time. Concurrent reads save time, because each
+/// read may wait for a store.
 const AT_ONCE: usize = 8;
 /// Maximum number of threads that search one batch.
 const MAX_THREADS: usize = 4;

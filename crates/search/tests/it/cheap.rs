@@ -48,8 +48,8 @@ struct Most {
     places: usize,
 }
 
-/// Asks the questions one at a time. Only the first question may read places of chunks, because all questions
-/// concern the same files.
+/// Asks the questions one at a time. Only the first question may read places of chunks: all questions concern
+/// the same files, so the later questions find the places in the cache.
 async fn check(queries: &[&str], query_type: QueryType, most: Most) {
     let (counted, searcher) = searcher_over(vec![service("one"), service("two")]).await;
     let mut before = BTreeMap::new();

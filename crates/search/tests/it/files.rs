@@ -99,7 +99,7 @@ async fn pages_contain_all_files() {
 }
 
 #[tokio::test]
-async fn beginnings_are_those_of_the_page() {
+async fn first_lines_belong_to_the_files_of_the_page() {
     let searcher = searcher().await;
     let mut asked = files("config.json", TargetType::File);
     asked.cursor = ask(&searcher, &asked).await.next_cursor;
@@ -110,7 +110,7 @@ async fn beginnings_are_those_of_the_page() {
 }
 
 #[tokio::test]
-async fn files_beside_results_are_counted() {
+async fn files_shown_in_addition_to_results_are_counted() {
     let searcher = searcher().await;
     let answer = ask(&searcher, &files("config.json", TargetType::Auto)).await;
     assert_eq!(answer.files.len(), 5);
@@ -265,7 +265,7 @@ async fn absent(searcher: &Searcher, name: &str) -> [QueryError; 2] {
 /// The name of a file is not resolved to a symbol, although the last part of the file name is near the name
 /// of a symbol.
 #[tokio::test]
-async fn mistyped_file_is_no_symbol() {
+async fn mistyped_file_name_is_not_resolved_to_a_symbol() {
     let searcher = searcher().await;
     for error in absent(&searcher, "src/dat.rs").await {
         assert_eq!(error.code, QueryErrorCode::NotFound);

@@ -46,7 +46,7 @@ async fn answer(contents: Vec<FakeContent>, question: &str) -> String {
 }
 
 #[tokio::test]
-async fn hidden_repositories_change_no_byte() {
+async fn hidden_repositories_do_not_change_the_answer() {
     for question in ["ledger quorum", "quorum", "where are rows of the quorum written", "zorbl rows"] {
         let alone = answer(vec![visible()], question).await;
         assert_eq!(answer(vec![visible(), hidden(None)], question).await, alone, "{question}");
@@ -98,7 +98,7 @@ fn teaching(name: &str) -> FakeContent {
 /// Abbreviations are learned from the code in scope: the short form then finds the long form, and the long
 /// form finds the short form. Nothing is learned from code that the caller may not see.
 #[tokio::test]
-async fn repositories_in_scope_teach_abbreviations() {
+async fn abbreviations_are_learned_from_repositories_in_scope() {
     let names = FakeContent::new("visible", "c1")
         .file("src/a.py", "python", "def open_zorblatt():\n    pass\n\ndef close_zt_rows():\n    pass\n")
         .symbol("src/a.py", "open_zorblatt", SymbolKind::Function, (1, 2))

@@ -13,7 +13,7 @@ use crate::searcher_over;
 use crate::strategies::{answer, ask, service, shown};
 
 #[tokio::test]
-async fn relationship_without_edges_says_so() {
+async fn answer_states_that_a_relation_has_no_edges() {
     let (found, _) = answer(service(), ask("what calls logout")).await;
     let note = "The graph contains no callers of `logout`; the results are found by words.";
     assert_eq!(found.notes, [note]);
@@ -22,7 +22,7 @@ async fn relationship_without_edges_says_so() {
 }
 
 #[tokio::test]
-async fn relationship_with_many_edges_says_how_many() {
+async fn answer_states_how_many_edges_a_relation_has() {
     let mut content = FakeContent::new("many", "c1").file("src/open.rs", "rust", "fn open() {}\n").symbol(
         "src/open.rs",
         "open",
@@ -178,7 +178,7 @@ fn places() -> FakeContent {
 
 /// A question may name a module, a directory or a package instead of a definition.
 #[tokio::test]
-async fn importers_of_places_are_found() {
+async fn importers_of_modules_directories_and_packages_are_found() {
     let content = places;
     let check = async |question: &str, expect: &str, notes: &[&str]| {
         let (found, _) = answer(content(), ask(question)).await;
@@ -205,7 +205,8 @@ async fn importers_of_places_are_found() {
     check("what imports the acme package", "web/page.ts via IMPORTS npm:@acme/ui at line 2, 100 %", &[read_as]).await;
 }
 
-/// The edges of places, as `SITE of ABOUT`, and the note about the used name.
+/// The edges that the relation `mode` of `name` has, each as `SITE of ABOUT`, and the name that was used
+/// instead of `name`.
 async fn dependents(name: &str, mode: AnalyzedRelation) -> (Vec<String>, Option<(String, NameMatching)>) {
     let (_, searcher) = searcher_over(vec![places()]).await;
     let request = GraphRequest {
@@ -228,7 +229,7 @@ async fn dependents(name: &str, mode: AnalyzedRelation) -> (Vec<String>, Option<
 
 /// `analyze_relationship` resolves names in the same way as questions do.
 #[tokio::test]
-async fn places_are_targets_of_the_analysis() {
+async fn analysis_accepts_modules_directories_and_packages() {
     let check = async |name: &str, expect: &[&str], used: Option<(&str, NameMatching)>| {
         let used = used.map(|(used, matching)| (used.to_owned(), matching));
         assert_eq!(dependents(name, AnalyzedRelation::Dependents).await, (strings(expect), used), "{name}");

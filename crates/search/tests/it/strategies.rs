@@ -108,7 +108,7 @@ async fn absent_path_of_a_flow_is_reported() {
 }
 
 #[tokio::test]
-async fn relationship_is_one_traversal_and_one_lookup() {
+async fn relationship_question_makes_one_traversal_and_one_lookup() {
     let (answer, calls) = answer(service(), ask("what calls authenticate")).await;
     assert_eq!(answer.query.query_type, QueryType::Relationship);
     assert_eq!(shown(&answer)[0], "login via CALLS authenticate (src/auth.rs) at line 2, 100 %");
@@ -120,7 +120,7 @@ async fn relationship_is_one_traversal_and_one_lookup() {
 /// The repository has more chunks than a list of candidates can contain, so some callees are found only
 /// through the graph.
 #[tokio::test]
-async fn concept_is_extended_over_one_edge() {
+async fn concept_answer_is_extended_over_one_edge() {
     let mut content = FakeContent::new("many", "c1")
         .file("src/api.rs", "rust", "fn login() {\n    sign the user in\n}\n")
         .symbol("src/api.rs", "login", SymbolKind::Function, (1, 3));

@@ -254,7 +254,7 @@ async fn near_name_in_the_requested_file_is_found() {
     assert!(error.is_ok() || !error.expect_err("absent").similar_symbols.is_empty());
 }
 
-/// The names in the examples of the requirements.
+/// Names that occur in the examples of `docs/source-questions.md`, and misspelled forms of these names.
 #[tokio::test]
 async fn documented_names_are_resolved_by_all_tools() {
     let names = ["getUserData", "handleClick", "ButtonGroup", "Button"];

@@ -35,7 +35,8 @@ pub(super) struct Book {
     /// Organisations whose list contains an entry without a readable id. Such an entry may refer to any
     /// repository, so no repository of the organisation is deleted.
     pub unclear: BTreeSet<Organisation>,
-    /// Organisations whose list contains no usable entry.
+    /// Organisations whose list contains no usable entry. Such a list may be wrong, so no repository of the
+    /// organisation is deleted.
     pub silent: BTreeSet<Organisation>,
 }
 
@@ -210,7 +211,8 @@ impl Book {
         }
     }
 
-    /// If the record is new or differs from the registered record, adds it to the book and returns it.
+    /// If the record is new or differs from the registered record, adds it to the repositories of the tenant
+    /// and returns it.
     fn changed(&mut self, record: RepositoryRecord, changes: &mut Changes) -> Option<RepositoryRecord> {
         match self.records.get(&record.id) {
             Some(before) if *before == record => return None,
@@ -229,7 +231,7 @@ fn is_same(left: &Hosted, right: &Hosted) -> bool {
     left.host == right.host && left.id == right.id
 }
 
-/// Adds the id to the name. The result is unique, because no name contains a `#`.
+/// Adds `#` and the id to the name. No other repository has this name, because ordinary names contain no `#`.
 fn with_id(name: &RepositoryName, hosted: &Hosted) -> RepositoryName {
     RepositoryName::new(format!("{name}#{}", hosted.id))
 }

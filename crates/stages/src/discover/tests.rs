@@ -1,4 +1,4 @@
-//! Tests that the catalogue follows the lists of organisations, with a hosting service in memory.
+//! Tests that the catalogue matches the lists of organisations, with a hosting service in memory.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -260,7 +260,7 @@ async fn repository_under_a_former_name_is_new() {
 }
 
 #[tokio::test]
-async fn new_repository_continues_a_removed_name() {
+async fn new_repository_takes_the_identity_of_a_removed_one() {
     let world = World::new();
     world.put_named("acme", 1, "shop");
     world.acme(world.rules()).await;

@@ -12,7 +12,7 @@ use crate::snapshot::Snapshot;
 /// The paths whose records a run may change.
 pub(crate) type ChangedPaths = FxHashMap<String, ChangedPath>;
 
-/// The previous generation.
+/// The data of the previous generation that the run compares with its own records.
 pub(crate) struct Before {
     /// The files that have changed since the previous generation, in their previous state.
     pub(crate) snapshot: Snapshot,

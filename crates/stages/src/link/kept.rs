@@ -177,7 +177,8 @@ fn encode_group(kept: Option<&KeptLinks>, files: &[FileState]) -> Result<Encoded
     }
     let mut asked = Vec::new();
     let mut summary = LinkSummary::default();
-    // The positions in the new group of the files of each earlier group.
+    // For each earlier group, the positions of its files in the new group; `None` for a file that is not in
+    // the new group.
     let mut taken: FxHashMap<u32, Vec<Option<u32>>> = FxHashMap::default();
     for (at, state) in (0..).zip(files) {
         let path = &state.file.path;

@@ -33,7 +33,7 @@ pub(crate) struct Linker {
     pub(crate) num_threads: usize,
 }
 
-/// Records of the graph.
+/// The records of the graph: nodes and edges.
 #[derive(Default)]
 pub(crate) struct Records {
     pub(crate) nodes: Vec<NodeRecord>,

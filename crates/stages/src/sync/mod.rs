@@ -234,9 +234,9 @@ impl Sync {
         self.tools.inputs_digest(&self.operator, &request.repository.settings)
     }
 
-    /// Whether the sync can end without opening the source, because opening it may need a full fetch. The
-    /// sync can end if the published snapshot was made from the current head of the source, all other inputs
-    /// are unchanged, and no failed file must be tried again.
+    /// Whether the sync can end without opening the source. This saves time, because opening the source may
+    /// need a full fetch. The sync can end if the published snapshot was made from the current head of the
+    /// source, all other inputs are unchanged, and no failed file must be tried again.
     async fn is_where_it_was(
         &self,
         request: &SyncRequest,

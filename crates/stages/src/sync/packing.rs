@@ -23,8 +23,8 @@ use crate::artifacts::Artifacts;
 
 /// Maximum number of bytes of content in one batch. A pack contains the new contents of one batch.
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;
-/// The smallest limit of a batch. For small snapshots, the limit is less than `BATCH_BYTES`, so that every
-/// thread has work.
+/// The smallest limit for the size of a batch. For small snapshots, the limit is lower than `BATCH_BYTES`, so
+/// that every thread has work.
 const MIN_BATCH_BYTES: u64 = 256 * 1024;
 /// If a blob has several paths and cannot be read from one of them, the worker tries at most this many paths.
 /// On a disk, one copy may be unreadable while another copy is readable.

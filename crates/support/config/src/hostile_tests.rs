@@ -63,7 +63,7 @@ fn check(error: &InvalidSettings, text: &str) {
 }
 
 #[test]
-fn no_position_shows_a_token() {
+fn token_at_any_position_is_not_shown() {
     for (seed, position) in POSITIONS.iter().enumerate() {
         let token = token(seed);
         let text = position.replace("TEXT", &token);

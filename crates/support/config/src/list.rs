@@ -29,8 +29,8 @@ pub enum Location {
     Url(String),
 }
 
-/// An entry of the list. The patterns in a field replace the stored patterns of the repository. An empty list
-/// removes the stored patterns, and an absent field keeps them.
+/// An entry of the list. The patterns in a field (for example `exclude`) replace the stored patterns of the
+/// repository. An empty list removes the stored patterns, and an absent field keeps them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ListedRepository {
     /// The line of the entry in the list, counted from 1.

@@ -415,7 +415,7 @@ fn comma_separated(at: &At<'_>) -> Option<Node> {
     }
 }
 
-/// The form of a place that is compared: the host is in lower case.
+/// Returns the form in which two places are compared, with the host in lower case.
 fn place(text: &str) -> String {
     let (authority, path) = text.split_at(text.find('/').unwrap_or(text.len()));
     let (tenant, host) = authority.split_at(authority.rfind('@').map_or(0, |at| at + 1));

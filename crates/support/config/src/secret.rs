@@ -39,16 +39,16 @@ pub fn is_variable_name(text: &str) -> bool {
     text.starts_with(|sign: char| sign.is_ascii_uppercase() || sign == '_') && text.chars().all(is_sign)
 }
 
-/// A space and the name. The result is empty if the text is not clearly a name, because the text may be the
-/// secret itself.
+/// A space and the name, as a part of a message. The result is empty if the text is not clearly a name,
+/// because the text may be the secret itself.
 fn shown_name(name: &str) -> String {
     let num_digits = name.chars().filter(char::is_ascii_digit).count();
     let is_shown = is_variable_name(name) && num_digits <= 3 && Untrusted::new(name).as_str() == name;
     if is_shown { format!(" `{name}`") } else { String::new() }
 }
 
-/// A space and the path. The result is empty if the text contains no `/`, because the text may be the secret
-/// itself.
+/// A space and the path, as a part of a message. The result is empty if the text contains no `/`, because the
+/// text may be the secret itself.
 fn shown_path(path: &Path) -> String {
     let text = path.to_string_lossy();
     let is_shown = text.contains('/') && Untrusted::new(&text).as_str() == text;

@@ -290,8 +290,8 @@ async fn publications_are_kept_until_they_are_forgotten(store: &dyn RunDocuments
     ensure!(view.seq == seq && view.published(first.generation), "{view:?}");
     let second = subject.begin("a", vec![part(StageName::Publish, 0)]).await?;
     let newest = subject.publish(second, 150).await?;
-    // A publication is kept according to the time of the next publication, because new views used it until
-    // that time.
+    // The age of a publication is counted from the time of the next publication, because new views used the
+    // publication until that time.
     store.forget_publications(150).await?;
     ensure!(store.publication(seq).await?.is_some(), "a publication was removed too early");
     store.forget_publications(151).await?;

@@ -178,7 +178,7 @@ async fn sweeping_an_aborted_generation_undoes_it(store: &dyn Texts) -> Result<(
     index.stage(2, change_a()).await?;
     for _ in 0..2 {
         expect_eq!(store.sweep_aborted(index.r(), GenerationId(2)).await?, 0);
-        // After the sweep, the view need not hide the generation.
+        // The sweep has removed the texts of the generation, so the view need not hide the generation.
         expect_eq!(index.visible(&view(3, &[])).await?, BASICS);
     }
     index.stage(3, remove_a()).await?;

@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_requests_are_refused_like_real_ones() {
+    fn requests_that_real_providers_refuse_are_refused() {
         let voyage = |input: &str, rest: &str| format!("{{\"input\":{input},\"model\":\"fake-embedding-1\"{rest}}}");
         for (body, expect) in [
             (voyage("[\"a\"]", ""), 200),

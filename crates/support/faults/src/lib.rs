@@ -36,7 +36,7 @@ pub const POINTS: &[(&str, &[&str])] = &[
             "pipeline::delivered",
             // The part is open; its stage will be called next.
             "pipeline::before_work",
-            // The stage has written everything; the part is still open.
+            // The stage has written all its artifacts and records; the part is still open.
             "pipeline::worked",
             // The part has ended; the next jobs are not published yet.
             "pipeline::ended",

@@ -3,7 +3,8 @@
 //! - `<folder>/<repository>/<generation>-<hash>`: a layer that a run staged.
 //! - `<folder>/<repository>/merged-<hash>` or `merged-<newest generation>-<hash>`: a layer that replaces
 //!   other layers.
-//! - `<folder>/<repository>/settled-<generation>`: a mark that records that this generation is settled.
+//! - `<folder>/<repository>/settled-<generation>`: a mark that records that this generation is settled: no
+//!   view in use is older.
 //!
 //! The hash is computed from the bytes of the layer. So staging the same records again writes nothing, and
 //! staging more records in the same generation adds a layer.
@@ -32,7 +33,7 @@ pub fn settled(folder: &str, repository: RepositoryId, generation: GenerationId)
     format!("{}{SETTLED}{:016x}", prefix(folder, repository), generation.0)
 }
 
-/// The repository of a key.
+/// The repository whose id the key contains.
 pub fn repository_of(folder: &str, key: &str) -> Option<RepositoryId> {
     let (repository, _) = key.strip_prefix(folder)?.strip_prefix('/')?.split_once('/')?;
     Key128::parse(repository).map(RepositoryId)
@@ -42,7 +43,7 @@ pub fn is_merged(key: &str) -> bool {
     last_part(key).starts_with(MERGED)
 }
 
-/// The generation of a staged layer. `None` for a merged layer.
+/// The generation in the key of a staged layer. `None` for the key of a merged layer.
 pub fn generation_of(key: &str) -> Option<GenerationId> {
     let (generation, _) = last_part(key).split_once('-').filter(|(generation, _)| generation.len() == 16)?;
     u64::from_str_radix(generation, 16).ok().map(GenerationId)
@@ -54,7 +55,7 @@ pub fn newest_of_merged(key: &str) -> Option<GenerationId> {
     generation_of(last_part(key).strip_prefix(MERGED)?)
 }
 
-/// The generation of a settled mark. `None` for a layer.
+/// The generation in the key of a mark. `None` for the key of a layer.
 pub fn settled_of(key: &str) -> Option<GenerationId> {
     let generation = last_part(key).strip_prefix(SETTLED)?;
     u64::from_str_radix(generation, 16).ok().map(GenerationId)

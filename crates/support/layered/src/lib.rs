@@ -2,8 +2,8 @@
 //!
 //! A run stages a layer with the records that it wrote. The sweep merges layers: a merged layer lists the
 //! layers that it replaces, and the replaced layers are deleted later. A generation is *settled* if the sweep
-//! has reported it. The sweep then writes a mark, which is needed until the layers of the generation are
-//! merged. The format is the same for local storage and S3.
+//! has reported that no view in use is older than the generation. The sweep then writes a mark, which is
+//! needed until the layers of the generation are merged. The format is the same for local storage and S3.
 //!
 //! An index decides what its layers contain and which layers are merged. `LayerStore` lists, reads, caches
 //! and deletes layers.
@@ -19,7 +19,7 @@ use cairn_ports::PortError;
 pub use maintenance::{Stored, maintenance_error, replaced_by};
 pub use store::{LayerStore, NamedLayer, damaged, of_blobs};
 
-/// The layer of an index.
+/// A layer of an index: immutable records in one object of the blob store.
 pub trait Layer: Sized + Send + Sync + 'static {
     /// The folder of the index in the blob store.
     const FOLDER: &'static str;

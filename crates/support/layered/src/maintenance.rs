@@ -16,7 +16,8 @@ pub struct Stored {
     pub keys: Vec<String>,
     /// The generations with a mark.
     pub marked: BTreeSet<GenerationId>,
-    /// The layers that were written so long ago that every listing that a reader still uses contains them.
+    /// Old layers. They were written before every listing that a reader still uses, so all these listings
+    /// contain them.
     old: BTreeSet<String>,
 }
 
@@ -95,7 +96,7 @@ impl<L: Layer> LayerStore<L> {
         Ok(merged)
     }
 
-    /// The layer with a key. `None` if the layer does not exist or cannot be read.
+    /// The layer with this key. `None` if the layer does not exist or cannot be read.
     pub async fn readable(&self, key: &str) -> Result<Option<Arc<L>>, L::Error> {
         match self.layer(key).await {
             Err(error) if matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::NotFound) => Ok(None),
@@ -105,7 +106,7 @@ impl<L: Layer> LayerStore<L> {
 }
 
 /// The keys of the layers that are replaced when `group` is merged into one layer: the layers of the group,
-/// and those of the layers replaced by the group that still exist.
+/// and the layers that these layers have replaced and that still exist.
 pub fn replaced_by<L: Layer>(group: &[NamedLayer<L>], keys: &[String]) -> Vec<String> {
     let still_there = group.iter().flat_map(|(_, layer)| layer.replaces()).filter(|key| keys.contains(key));
     let replaced: BTreeSet<String> = group.iter().map(|(key, _)| key).chain(still_there).cloned().collect();

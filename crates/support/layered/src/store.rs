@@ -40,7 +40,7 @@ impl<L: Layer> LayerStore<L> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The layer of a key, from the cache or the blob store.
+    /// The layer with this key, from the cache or the blob store.
     pub async fn layer(&self, key: &str) -> Result<Arc<L>, L::Error> {
         let cached = self.cache().layers.get(key);
         if let Some(layer) = cached {
@@ -53,7 +53,7 @@ impl<L: Layer> LayerStore<L> {
         Ok(layer)
     }
 
-    /// The bytes of a key, from the blob store.
+    /// The bytes that the blob store contains under this key.
     pub async fn bytes(&self, key: &str, operation: &'static str) -> Result<Bytes, L::Error> {
         self.blobs.get(key).await.map_err(|error| of_blobs(error, operation, key))
     }

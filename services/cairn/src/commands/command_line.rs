@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn read_questions_become_targets() {
+    fn read_questions_become_show_commands() {
         let check = |body: Value, expect: &str| {
             let line = command_line(&question_of("/v1/read", &body), ["cairn".to_owned()].into_iter());
             assert_eq!(line.as_deref(), Some(expect));

@@ -100,7 +100,7 @@ fn read_all(directory: &Path, faults: &mut Vec<String>) {
         let read = || io::copy(&mut std::fs::File::open(&path)?, &mut io::sink());
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => directories.push(path),
-            // If the file no longer exists, it was a temporary file.
+            // A file that no longer exists was a temporary file, so this is not a fault.
             Ok(kind) if kind.is_file() => match read() {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => fault(&path, error),
                 _ => {}

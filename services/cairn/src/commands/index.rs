@@ -84,8 +84,8 @@ pub(super) async fn cancel_unfinished(local: &Local, repositories: &[RepositoryI
     Ok(())
 }
 
-/// An entry of a list that cannot be indexed, because its repository does not exist or is refused by the
-/// operator's rules. The other entries are still indexed.
+/// A list entry that cannot be indexed, because its repository does not exist or the operator's rules refuse
+/// it. The other entries are still indexed.
 struct Unlocated {
     /// File and line of the entry (`list.yaml:7`), and the name in the entry.
     place: String,
@@ -178,8 +178,8 @@ fn of_list(
     request(source, named, listed.branch, patterns, known, arguments.rebuild)
 }
 
-/// Joins the patterns of the command line with the patterns of a list entry. `None` if neither sets the
-/// field.
+/// Joins the patterns of the command line with the patterns of a list entry. `None` if neither of them sets
+/// patterns.
 pub(super) fn joined(given: Option<Vec<String>>, listed: Option<Vec<String>>) -> Option<Vec<String>> {
     match (given, listed) {
         (Some(given), Some(listed)) => Some([given, listed].concat()),

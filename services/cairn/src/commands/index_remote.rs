@@ -92,7 +92,7 @@ async fn all_wanted(remote: &Remote, arguments: &IndexArguments) -> anyhow::Resu
     Ok(vec![Wanted { place: target.clone(), question: Ok(question(target.clone(), arguments)) }])
 }
 
-/// All repositories that the API key may see, by name.
+/// All repositories that the API key may see. The index requests contain the names of these repositories.
 async fn every_repository(remote: &Remote) -> anyhow::Result<Vec<Wanted>> {
     let answer = remote.ask(&Question::Repositories(RepositoriesQuestion::default())).await?;
     let Answer::Repositories(known) = answer else {

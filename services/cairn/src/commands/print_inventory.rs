@@ -8,7 +8,7 @@ use cairn_gateway::answers::{
 
 use crate::output::{self, FAINT, NAME, PATH, styled};
 
-/// Maximum number of waiting parts of a run that are shown.
+/// Maximum number of parts of a run that are shown as waiting for a retry.
 const RETRIES_SHOWN: usize = 3;
 
 pub(super) fn repositories(answer: &RepositoryList) {

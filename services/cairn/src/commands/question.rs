@@ -29,7 +29,7 @@ pub(crate) fn is_about_here(command: &Command) -> bool {
         )
 }
 
-/// Whether the command is a question about code that names no repository. Before such a question is answered,
+/// Whether the command is a question about code and names no repository. Before such a question is answered,
 /// the working tree is indexed if it is not indexed. Commands that report on the index do not change the
 /// index.
 pub(crate) fn indexes_first(command: &Command) -> bool {

@@ -44,7 +44,8 @@ pub(crate) async fn watch(local: Local, names: Vec<String>, json: bool) -> Comma
                 touched.extend(of_roots.iter().filter(|(_, root)| path.starts_with(root)).map(|(id, _)| *id));
             }
         }
-        // An error is ignored, because the receiver is dropped only when watching has ended.
+        // An error is ignored: it means that the receiver was dropped, which happens only when watching has
+        // ended.
         let _ = sender.send(touched);
     })?;
     for (_, root) in &roots {

@@ -163,7 +163,7 @@ impl LocalAgent {
         let limit = FIRST_PATIENCE.min(self.local.first_use_timeout());
         let end = {
             let first_run = lock(&self.first_run);
-            // In the meantime, another question may have reported the end of the run and removed it.
+            // In the meantime, another question may have reported the end of the run and cleared `first_run`.
             let Some(run) = first_run.as_ref() else { return };
             run.add(watch);
             run.end(limit)
@@ -266,7 +266,8 @@ fn index_call(tree: &UnindexedTree) -> NextCall {
 }
 
 /// The registered repository to which a target refers by its name, its URL or the last part of its name.
-/// `None` for a path that exists, because the name of its repository may have changed.
+/// `None` for a path that exists: the caller then finds the record by the path, and can apply a changed name
+/// in `.cairn.yaml`.
 fn known<'r>(records: &'r [RepositoryRecord], target: &str) -> Option<&'r RepositoryRecord> {
     if let Some(record) = records.iter().find(|record| record.name.as_str() == target) {
         return Some(record);
@@ -291,7 +292,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The error for a target that cannot be indexed. If a directory with a similar name exists, the error
 /// suggests it.
 pub(crate) fn unusable_target(error: SourceError, target: &str) -> QueryError {
-    // A target with `@` may contain a password.
+    // A target with `@` may contain a password, so the error does not show it.
     let shown = (!target.contains('@')).then(|| target.to_owned());
     let fault = FieldFault { path: shown.clone(), ..FieldFault::of("path") };
     let (code, message) = match error.kind {

@@ -1,5 +1,5 @@
-//! When a question asks for a name that the index does not contain, parses the files of working trees that
-//! changed after they were indexed.
+//! Parses the files of working trees that have changed since they were indexed. This happens when a question
+//! asks for a name that the index does not contain.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,9 +15,9 @@ use cairn_stages::{ChangedLimits, ChangedSource, Sync, SyncRequest};
 
 use super::tree_watch::TreeWatch;
 
-/// Limits for the files of one repository that are read and parsed.
+/// Limits on the changed files of one repository that are read and parsed for a question.
 const LIMITS: ChangedLimits = ChangedLimits { max_files: 200, max_bytes: 4 * 1024 * 1024 };
-/// Maximum time for which a question waits for changed files.
+/// Maximum time for which a question waits until the changed files are read and parsed.
 const LONGEST: Duration = Duration::from_secs(3);
 
 /// The symbols of each parsed file, by its path and its content.
@@ -106,7 +106,7 @@ fn key(changed: &ChangedSource) -> Option<(RepoPath, FactsKey)> {
 
 fn symbols(repository: RepositoryId, changed: &ChangedSource, facts: &FileFacts) -> Vec<SymbolEntry> {
     let mut symbols = symbol_names(Placement { repository, entry: &changed.entry }, facts);
-    // The index contains no chunks of the changed file.
+    // The symbols have no chunk, because the index contains no chunks of the changed file.
     symbols.iter_mut().for_each(|symbol| symbol.chunk = None);
     symbols
 }

@@ -32,7 +32,8 @@ impl FirstRun {
         tokio::spawn(async move {
             let _turn = indexing.lock().await;
             let indexed = local.index_first(&tree.request, of_run.as_ref()).await;
-            // An error is ignored, because the receiver exists as long as the process.
+            // An error is ignored: it occurs only after the receiver was dropped, and the receiver exists
+            // until the end of the run was reported.
             let _ = sender.send(Some(ended_as(indexed)));
         });
         Self { ended, watchers }

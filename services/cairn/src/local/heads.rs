@@ -10,10 +10,11 @@ use cairn_git::GitSources;
 use cairn_ports::{Clock, RepositoryRecord};
 use cairn_search::Heads;
 
-/// After a head was read, questions use it for this time without reading it again.
+/// After the current commit of a source was read, questions use this commit for this time without reading it
+/// again.
 const MAX_AGE: Duration = Duration::from_secs(1);
 
-/// The heads of sources, each with the monotonic time before it was read.
+/// The current commits of sources, each with the monotonic time just before it was read.
 pub(super) struct SourceHeads {
     sources: Arc<GitSources>,
     clock: Arc<dyn Clock>,

@@ -111,8 +111,8 @@ impl Home {
         (!name.is_empty()).then(|| RepositoryName::new(name))
     }
 
-    /// Stores the name of a repository if its `.cairn.yaml` declares this name. If the declaration is changed
-    /// later, the name of the repository then changes too.
+    /// Stores the name of a repository if its `.cairn.yaml` declares this name. If `.cairn.yaml` declares a
+    /// different name later, the repository is then renamed.
     pub(super) fn keep_declared_name(
         &self,
         repository: RepositoryId,

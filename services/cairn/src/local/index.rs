@@ -28,7 +28,8 @@ pub struct IndexRequest {
     /// If set, every record is written again. Damaged data is removed first, so readers find no data until
     /// the run ends.
     pub rebuild: bool,
-    /// The registered record. The request must not change its id, former names and hosting data.
+    /// The record of the repository, if it is registered. The request must not change the id, the former
+    /// names and the hosting data in this record.
     pub known: Option<Box<RepositoryRecord>>,
 }
 
@@ -330,7 +331,8 @@ impl Local {
     }
 
     /// Deletes the artifacts of a removed repository. If another process indexes the repository again at the
-    /// same time, it either already holds the lease or waits until this function releases the lease.
+    /// same time, its artifacts are not deleted: either that process holds the lease, and this function
+    /// deletes nothing, or that process waits until this function releases the lease.
     async fn purge(&self, repository: RepositoryId) -> anyhow::Result<()> {
         let lease = match self.runs.lease(repository, self.clock.now_ms(), PURGE_LEASE_MS).await {
             Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => return Ok(()),
@@ -413,7 +415,7 @@ impl Local {
         }
         let roots = [(record.id, std::path::PathBuf::from(record.source.location()))];
         let (watch, directory) = (Arc::clone(&self.watch), self.home.directory.clone());
-        // To watch a tree, each of its folders is registered, which takes a long time for a large tree.
+        // This call may block for a long time, because it registers each folder of the tree with the system.
         Ok(tokio::task::spawn_blocking(move || watch.start(&roots, &directory)).await??)
     }
 

@@ -38,8 +38,8 @@ impl Local {
         Ok(decide(source, repository_name(source), declared_on_disk(source), known, &earlier))
     }
 
-    /// The name of a registered repository whose settings declare `declared`. If the present name comes from
-    /// a call or from the list of an organisation, it is kept.
+    /// The name that a registered repository gets if its settings declare the name `declared`. A present name
+    /// that comes from a call or from the list of an organisation is kept.
     pub(super) fn name_after(
         &self,
         record: &RepositoryRecord,
@@ -117,7 +117,8 @@ fn decide(
         let name = name_after(record, &usual, declared.as_ref(), earlier(record).as_ref(), known);
         return Named { name, known: Some((*record).clone()) };
     }
-    // If a record has a branch, the same source may be registered several times, with different revisions.
+    // If a bare repository or a URL is registered with a branch, that record is not used here, because the
+    // same source may also be registered with other revisions.
     if let [only] = own.as_slice()
         && (is_on_disk(source) || only.branch.is_none())
     {
@@ -159,7 +160,7 @@ fn warn_taken(name: &RepositoryName) {
     tracing::warn!(name, "the name belongs to another repository and is not used");
 }
 
-/// Whether no other repository has the name now, or had it when the repository was registered.
+/// Whether no other repository has this name, and no other repository was first registered under this name.
 fn is_free(name: &RepositoryName, own: Option<RepositoryId>, known: &[RepositoryRecord]) -> bool {
     let id = RepositoryId::derive(&Tenant::local(), name);
     known.iter().all(|record| Some(record.id) == own || (record.name != *name && record.id != id))
@@ -182,8 +183,8 @@ fn usual_name(usual: RepositoryName, source: &Source, known: &[RepositoryRecord]
     if is_taken { unused_name(usual, source, known) } else { usual }
 }
 
-/// The name. If another repository has the name, the folder of the source is appended. If that name is also
-/// used, a number is appended.
+/// Returns a name that no repository has. If another repository has the given name, the folder of the source
+/// is appended. If that name is also used, a number is appended.
 pub(super) fn unused_name(name: RepositoryName, source: &Source, known: &[RepositoryRecord]) -> RepositoryName {
     if is_free(&name, None, known) {
         return name;

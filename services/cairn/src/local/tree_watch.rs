@@ -90,7 +90,7 @@ impl TreeWatch {
         lock(&self.state).num_changes.contains_key(&repository)
     }
 
-    /// The state of a tree after all events that happened before this call.
+    /// The state of a tree. It includes every change that was made before this call.
     pub(crate) async fn mark(&self, repository: RepositoryId) -> Mark {
         let is_delivered = self.events_are_delivered().await;
         let state = lock(&self.state);
@@ -136,8 +136,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether an event is a change. Reading a file also causes an event, but is not a change, and indexing reads
-/// all files.
+/// Whether an event is a change. Reading a file also causes an event. This event must not count as a change,
+/// because indexing reads all files.
 pub(crate) fn is_change(kind: EventKind) -> bool {
     !kind.is_access() || kind == EventKind::Access(AccessKind::Close(AccessMode::Write))
 }

@@ -1,4 +1,4 @@
-//! `cairn dead-letters`: lists abandoned jobs, and executes the decisions of the operator on them.
+//! `cairn dead-letters`: lists abandoned jobs, and replays or drops the jobs that the operator selects.
 //!
 //! A letter is removed from its queue only after its job was published again or a sync was requested. If the
 //! process dies between these two steps, no job is lost. A job may be published twice, which every stage
@@ -65,7 +65,7 @@ impl DeadLettersCommand {
     }
 }
 
-/// The decision that was executed for a letter.
+/// The action that was taken for a letter.
 enum Decision {
     PublishedAgain,
     /// Number of the sync request.
@@ -148,8 +148,8 @@ fn parse_stage(word: &str) -> Result<StageName, QueryError> {
     found.copied().ok_or_else(|| wrong(format!("`{word}` is not a stage; stages are {}", names())))
 }
 
-/// Executes the decision for each chosen letter. If the decision fails for one letter, it is still executed
-/// for the other letters.
+/// Replays or drops each letter that the command line selects. `decision` is the function that does this for
+/// one letter. If it fails for one letter, the other letters are still processed.
 async fn decide<'a>(
     letters: &'a Letters<'a>,
     chosen: &ChosenLetters,
@@ -183,7 +183,7 @@ async fn decide<'a>(
     Ok(code)
 }
 
-/// Executes the decision for some letters, and removes the letters for which it succeeded.
+/// Calls `decision` for some letters, and removes each letter for which the call succeeded from its queue.
 async fn decide_of<'a, 'l>(
     letters: &'a Letters<'a>,
     some: &[&'l DeadLetter],
@@ -211,7 +211,7 @@ async fn decide_of<'a, 'l>(
     decided
 }
 
-/// Dropping a letter only removes the letter from its queue.
+/// Does nothing: `decide_of` then removes the letter from its queue.
 async fn forget(_: &Letters<'_>, _: &DeadLetter) -> anyhow::Result<Decision> {
     Ok(Decision::Dropped)
 }
@@ -294,7 +294,8 @@ async fn report(letters: &Letters<'_>, letter: &DeadLetter) -> anyhow::Result<Le
     Ok(LetterReport::of(letter, name.as_ref()))
 }
 
-/// `None` if the repository was removed, or if names are not available.
+/// The name of the job's repository. `None` if the repository was removed, or if the catalogue is not
+/// available.
 async fn name_of(letters: &Letters<'_>, job: &Job) -> anyhow::Result<Option<RepositoryName>> {
     let Some(ledger) = &letters.ledger else { return Ok(None) };
     let found = ledger.runs.repositories(&Scope::only(job.tenant().clone(), [job.repository()])).await?;

@@ -19,12 +19,12 @@ use crate::verify::verify;
 
 /// Dead letters are counted only up to this number.
 const LETTERS_COUNTED: usize = 1_000;
-/// Maximum number of names that a fault lists.
+/// Maximum number of repositories or retries that one line of the output lists.
 const NAMED: usize = 3;
 
-/// Checks whether each dependency answers, its version, and whether it is prepared. Also checks whether jobs
-/// make progress. Verifies only the stored data of the given repository, because a check of all repositories
-/// of a cluster would take hours.
+/// Checks whether each dependency answers, which version it has, and whether it is prepared. Also checks
+/// whether jobs make progress. Verifies only the stored data of the given repository, because a check of all
+/// repositories of a cluster would take hours.
 pub(super) async fn doctor(installation: &Installation, named: Option<&str>, json: bool) -> CommandReply {
     let (mut findings, model) = tokio::join!(survey::of_servers(installation), survey::of_model(installation));
     findings.push(model);
@@ -100,7 +100,7 @@ fn retry(repository: &str, work: &str, until_ms: i64, code: &str) -> String {
     format!("{work} of {repository} failed ({code}), next attempt at {}", rfc3339(until_ms))
 }
 
-/// The first names, and the number of the other names. `None` if the list is empty.
+/// The first `NAMED` entries, and the number of the other entries. `None` if the list is empty.
 fn some_of(names: impl Iterator<Item = String>) -> Option<String> {
     let names: Vec<String> = names.collect();
     let num_more = names.len().saturating_sub(NAMED);

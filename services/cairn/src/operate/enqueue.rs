@@ -36,7 +36,8 @@ pub(super) async fn enqueue(installation: &Installation, arguments: EnqueueArgum
         let asked = asking.ask(listed).await;
         match asked {
             Ok(status) => show(status, json),
-            // If the request for one repository fails, the other repositories are still requested.
+            // If the request for one repository fails, the syncs of the other repositories are still
+            // requested.
             Err(error) if several => {
                 index::show_error(&place, &error, json);
                 worst = ExitCode::from(RUN_INCOMPLETE);
@@ -49,7 +50,8 @@ pub(super) async fn enqueue(installation: &Installation, arguments: EnqueueArgum
 
 fn entries(arguments: &EnqueueArguments) -> anyhow::Result<Vec<Entry>> {
     let Some(file) = &arguments.file else {
-        // Errors do not repeat the text, because it may contain a credential.
+        // Errors contain the number of the URL on the command line, not the URL itself, because it may
+        // contain a credential.
         let of_url =
             |(number, url): (usize, &String)| Entry { place: format!("URL {}", number + 1), listed: plain(url) };
         return Ok(arguments.targets.iter().enumerate().map(of_url).collect());
@@ -96,7 +98,7 @@ impl Asking<'_> {
         }
     }
 
-    /// The registered repository with this name. Errors do not repeat the text, because it may be a mistyped
+    /// The registered repository with this name. Errors do not repeat `name`, because it may be a mistyped
     /// address with a credential.
     fn known(&self, name: &str) -> anyhow::Result<&RepositoryRecord> {
         match named(&self.known, |record| record, name)[..] {

@@ -60,7 +60,7 @@ impl Installation {
         Ok(S3BlobStore::open(section(self.config.s3.as_ref(), "s3")?)?)
     }
 
-    /// The stores of the chunks and the cached vectors, for the model in the settings.
+    /// The store of chunks and the cache of vectors, for the embedding model in the settings.
     pub fn vectors(&self) -> anyhow::Result<(QdrantStore, QdrantVectorCache)> {
         let (config, model) = (section(self.config.qdrant.as_ref(), "qdrant")?, self.config.embedding.model_id()?);
         let cache = QdrantVectorCache::new(config.clone(), model.clone())?;

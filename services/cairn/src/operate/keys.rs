@@ -119,7 +119,7 @@ struct KeyReport<'a> {
     expires_at: Option<String>,
     revoked_at: Option<String>,
     last_used_at: Option<String>,
-    /// The complete key. This field is set only in the answer to the creation of the key.
+    /// The complete key. This field is set only in the output of `cairn keys create`.
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<&'a str>,
 }

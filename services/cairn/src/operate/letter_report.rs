@@ -28,12 +28,12 @@ pub(crate) struct LetterReport {
     pub code: String,
     pub message: String,
     pub num_failed_attempts: u32,
-    /// Set only if a single letter is shown.
+    /// The body of the message. Set only if a single letter is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
 }
 
-/// The decision that was executed for a dead letter.
+/// The action that was taken for a dead letter.
 #[derive(Debug, Serialize)]
 pub(crate) struct DecisionReport {
     pub id: String,

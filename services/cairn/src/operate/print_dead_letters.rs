@@ -3,8 +3,8 @@
 use super::letter_report::{DecisionName, DecisionReport, LetterList, LetterReport};
 use crate::output::{self, BAD, FAINT, NAME, styled};
 
-/// Maximum number of characters of a message in a list. Longer messages are cut, because messages contain all
-/// causes.
+/// Maximum number of characters of a message in a list. Longer messages are cut. A message can be long,
+/// because it contains all causes of the error.
 const SHOWN: usize = 120;
 
 pub(super) fn list(answer: &LetterList) {

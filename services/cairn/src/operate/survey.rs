@@ -32,7 +32,7 @@ pub(super) struct ServerAnswer {
     pub version: Option<String>,
     /// All objects that `cairn topology apply` would create.
     pub missing: Vec<String>,
-    /// Remarks for the operator about settings of the server that no command can change.
+    /// Remarks for the operator about settings of the server that `cairn topology apply` cannot change.
     pub remarks: Vec<&'static str>,
 }
 
@@ -72,7 +72,7 @@ async fn rabbitmq(installation: &Installation) -> anyhow::Result<ServerAnswer> {
     Ok(ServerAnswer { version: found.version, missing: found.missing, remarks })
 }
 
-/// The protocol does not report the version of a server.
+/// The version is `None`, because the S3 protocol does not report the version of a server.
 async fn s3(installation: &Installation) -> anyhow::Result<ServerAnswer> {
     let blobs = installation.blobs()?;
     if !blobs.has_bucket().await? {

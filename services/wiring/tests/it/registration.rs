@@ -89,7 +89,7 @@ impl Service {
         Ok(self.indexing.progress(&self.searcher, asked).await?)
     }
 
-    /// Begins a run for the request, in the same way as a cloner.
+    /// Begins a run for the request, and answers the request, as a cloner does.
     async fn begin(&self, record: &RepositoryRecord, request: u64, previous: Option<RunId>) -> Result<RunId> {
         let artifact = |key: &str| ArtifactRef { key: key.to_owned(), size_bytes: 1, hash: [0; 32] };
         let lease = self.runs.lease(record.id, 0, 1_000).await?;

@@ -91,7 +91,8 @@ impl Bench {
         Ok(())
     }
 
-    /// Like `begin`, but without a reader. The questions of a reader would also be embedded.
+    /// Like `begin`, but without a reader, whose questions would cause additional calls to the embedding
+    /// provider.
     pub(crate) async fn begin_unread(&mut self) -> Result<()> {
         let wanted = STANDARD.map(|service| (service.to_owned(), self.observed(service, &[])));
         let started = self.environment.cluster.start_together(wanted.into()).await?;

@@ -197,7 +197,7 @@ async fn cluster_survives_a_missing_dead_letter_exchange() -> Result<()> {
     wait_to_be_parsed(&bench, num_jobs).await?;
     bench.start_alive("parser").await?;
     names_what_is_missing(&bench, dead).await?;
-    // Within this time, the broker would report a consumer if a consumer existed.
+    // The check is repeated for `UNBOUND`, because the broker may report a new consumer only after some time.
     let since = Instant::now();
     while since.elapsed() < UNBOUND {
         let reasons = bench.environment.cluster.not_ready("parser").await?;

@@ -64,7 +64,7 @@ async fn concurrent_generations_keep_the_index_correct() -> Result<()> {
 }
 
 /// Requests a sync of all repositories, and publishes two additional copies of each sync job. Call this
-/// function only while no run is unfinished.
+/// function only after all runs have ended.
 async fn ask_several_times(bench: &mut Bench, broker: &Arc<RabbitMqBroker>) -> Result<()> {
     let num_before = bench.asked.len();
     bench.ask().await?;

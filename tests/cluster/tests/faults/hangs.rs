@@ -20,7 +20,8 @@ const ACKS: &str = "cairn_jobs_total{answer=\"ack\"";
 const PARSED: &str = "cairn_jobs_total{answer=\"ack\",stage=\"parse\"";
 const LOST: &str = "cairn_jobs_total{answer=\"lost\"";
 const UNCONFIRMED: &str = "cairn_broker_total{what=\"unconfirmed\"";
-/// Twice the configured heartbeat interval, plus the time of one check.
+/// The time limit for detecting a hanging connection: twice the configured heartbeat interval, plus the time
+/// of one check.
 const DETECTED_WITHIN: Duration = Duration::from_millis(2 * 5_000 + 500);
 /// The time limit for a lost consumer to be attached again.
 const CONSUMED_WITHIN: Duration = Duration::from_secs(10);

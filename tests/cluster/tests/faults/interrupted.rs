@@ -63,7 +63,8 @@ async fn killed_services_leave_no_waiting_jobs() -> Result<()> {
             num_kills += 1;
         }
         let calm_since = Instant::now();
-        // Requests by a user start at once, even if a retry of the same repository is waiting.
+        // A sync that a user requests starts at once, even if a sync of the same repository waits for its
+        // retry.
         bench.ask().await?;
         bench.environment.inside.settled(&bench.asked, SETTLES_WITHIN).await?;
         println!("seed {seed}: {num_kills} kills, settled after {:?}", calm_since.elapsed());

@@ -14,9 +14,9 @@ use crate::bench::{Bench, PATIENCE, hasty, seeds};
 
 const RELAYED: &str = "coordinator::relayed";
 
-/// The points that each service passes.
+/// The failpoints that each service passes.
 type Points = BTreeMap<String, Vec<String>>;
-/// A service, and the point at which it is killed.
+/// A service, and the failpoint at which it is killed.
 type Fate = (String, String);
 
 /// Case 1: services are killed at every point that they pass. The long form kills each service at each of its
@@ -100,8 +100,8 @@ async fn cluster_survives_random_kills() -> Result<()> {
     Ok(())
 }
 
-/// Starts services that will die at their points, gives them work until they have died, and waits until all
-/// work is done.
+/// Starts services that will die at their failpoints, gives them work until they have died, and waits until
+/// all work is done.
 async fn kill(bench: &mut Bench, fates: Vec<Fate>) -> Result<()> {
     bench.environment.cluster.stop_together(fates.iter().map(|(service, _)| service.as_str())).await?;
     let doomed = bench.doom(fates).await?;
@@ -110,7 +110,8 @@ async fn kill(bench: &mut Bench, fates: Vec<Fate>) -> Result<()> {
     bench.settle().await
 }
 
-/// Changes the repositories until the services have passed all points. Returns the points of each service.
+/// Changes the repositories until the services have passed all failpoints. Returns the failpoints of each
+/// service.
 async fn pass_every_point(bench: &mut Bench) -> Result<Points> {
     let expected: BTreeSet<&str> = cairn_faults::POINTS.iter().flat_map(|(_, points)| *points).copied().collect();
     let deadline = Instant::now() + PATIENCE;
@@ -128,13 +129,14 @@ async fn pass_every_point(bench: &mut Bench) -> Result<Points> {
     }
 }
 
-/// The points that each service has passed.
+/// The failpoints that each service has passed.
 fn passed(bench: &Bench) -> Result<Points> {
     let mut points = BTreeMap::new();
     for service in STANDARD {
         let log = fs::read_to_string(bench.points(service)).unwrap_or_default();
         let mut of_service: Vec<String> = log.lines().map(str::to_owned).collect();
-        // A coordinator passes this point only after another process has died.
+        // `RELAYED` is left out, because a coordinator passes this failpoint only after another process has
+        // died.
         of_service.retain(|point| point != RELAYED);
         of_service.sort_unstable();
         of_service.dedup();

@@ -38,8 +38,8 @@ const BACKLOG: Duration = Duration::from_secs(900);
 
 const BETWEEN_QUESTIONS: Duration = Duration::from_secs(1);
 
-/// The services use at least 90 % of the token quota and exceed neither quota, although the owner of the key
-/// is killed twice.
+/// The services use at least 90 % of the token quota, and exceed neither the token quota nor the request
+/// quota, although the owner of the key is killed twice.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "takes minutes; `make faults` runs it"]
 async fn quota_is_used_up_and_never_exceeded() -> Result<()> {
@@ -215,8 +215,8 @@ async fn owner(bench: &Bench) -> Result<&'static str> {
     }
 }
 
-/// Asks questions through the query service, with the same provider key. The questions need more than their
-/// share of the quota, so that the whole share is used.
+/// Asks questions through the query service, which uses the provider key of the embedders. The questions need
+/// more than the share of the quota that is reserved for questions, so that this whole share is used.
 async fn ask_questions(bench: &Bench) -> Result<JoinHandle<()>> {
     let url = bench.environment.cluster.questions("query")?;
     let (tenant, label) = (Tenant::local(), String::new());

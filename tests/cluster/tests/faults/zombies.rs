@@ -41,7 +41,8 @@ async fn late_cloner_changes_nothing() -> Result<()> {
     bench.settle().await?;
     let others = bench.environment.inside.epoch(held).await?;
     ensure!(others > leased[&held], "no other cloner took the lease: the epoch was {} and is {others}", leased[&held]);
-    // Another generation is published before the zombie continues, so the zombie is one generation behind.
+    // Another generation is published before the frozen cloner continues, so this cloner is one generation
+    // behind.
     bench.change().await?;
     bench.settle().await?;
     let (runs, newest) = (num_runs(&bench, held).await?, bench.environment.inside.epoch(held).await?);
@@ -68,8 +69,8 @@ async fn num_runs(bench: &Bench, repository: RepositoryId) -> Result<usize> {
     Ok(bench.environment.inside.cluster.runs.runs(Some(repository), usize::MAX).await?.len())
 }
 
-/// Waits until the ledger has refused the zombie's write with its old epoch, and the broker has refused its
-/// acknowledgement. After that, the zombie has no job.
+/// Waits until the ledger has refused the write of the frozen cloner with its old epoch, and the broker has
+/// refused its acknowledgement. After that, this cloner has no job.
 async fn is_refused(bench: &Bench) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     let log = bench.environment.cluster.log(ZOMBIE);

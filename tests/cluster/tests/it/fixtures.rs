@@ -15,7 +15,7 @@ const NUM_FORKED: usize = 6;
 const NUM_FILES: usize = 40;
 /// The number of random changes to each repository of generated code.
 pub(crate) const NUM_STEPS: usize = 6;
-/// Contains at least one source file of each language.
+/// The folder of the parsers' fixtures, which contains at least one source file of each language.
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/core/syntax/test_data");
 
 pub(crate) struct Fixture {

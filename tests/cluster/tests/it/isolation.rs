@@ -17,8 +17,7 @@ const NUM_REPOSITORIES: usize = 4;
 const PATIENCE: Duration = Duration::from_secs(600);
 const MCP: &str = "/mcp";
 
-/// The numbers of repositories of the other tenant, in the order of the rounds. Only the long form uses the
-/// last number.
+/// The number of repositories of the other tenant in each round. Only the long form has the last round.
 const NEIGHBOURS: [usize; 3] = [0, 10, 300];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -58,8 +57,8 @@ async fn forbidden_is_unknown(environment: &Environment, url: &str, tenant: &Ten
     // The two names have the same length, so that the answers have the same length too.
     let (forbidden, unknown) = (body("shared-1"), body("nobody-1"));
     let (mut times_forbidden, mut times_unknown) = (Vec::new(), Vec::new());
-    // Both forms compare the answers. Only the long form measures the times precisely enough for a
-    // comparison, and a person must compare the times.
+    // The short form and the long form of this test compare the answers. Only the long form measures the
+    // times precisely enough for a comparison, and a person must compare the times.
     let num_calls = if is_long() { 1000 } else { 100 };
     for _ in 0..num_calls {
         let start = Instant::now();

@@ -19,7 +19,7 @@ use crate::questions::Service;
 const NOWHERE: &str = "nowhere";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn registered_address_is_indexed_as_locally() -> Result<()> {
+async fn registered_address_is_indexed_as_in_local_mode() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let mut environment = Environment::prepare(&servers, &Table::new()).await?;
     environment.cluster.start_all().await?;
@@ -59,7 +59,7 @@ async fn registered_address_is_indexed_as_locally() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn branch_in_the_settings_is_indexed_as_locally() -> Result<()> {
+async fn branch_in_the_settings_is_indexed_as_in_local_mode() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let mut environment = Environment::prepare(&servers, &Table::new()).await?;
     environment.cluster.start_all().await?;

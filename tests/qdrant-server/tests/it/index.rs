@@ -70,8 +70,8 @@ async fn recall(case: &Case, ef: u64, filter: Option<Filter>) -> f64 {
 #[tokio::test]
 async fn index_is_built_used_and_updated() {
     let case = indexed().await;
-    // Both vectors of a point are counted. The last segment, to which new points are added, may have no
-    // index.
+    // `indexed_vectors_count` counts both vectors of each point. A tenth of the vectors may be missing,
+    // because the last segment, to which new points are added, may have no index.
     let info = case.settled(|info| info.indexed_vectors_count.unwrap_or(0) >= NUM_POINTS * 2 * 9 / 10).await;
     assert_eq!(info.points_count, Some(NUM_POINTS));
     let group = Some(Filter::must([Condition::matches("group", 3)]));

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn limit_grows_to_the_maximum_only_if_reached() {
+    fn limit_grows_to_the_maximum_only_if_calls_reach_it() {
         let mut idle = Concurrency::adaptive(200);
         let mut busy = Concurrency::adaptive(4);
         for call in 1..1000 {

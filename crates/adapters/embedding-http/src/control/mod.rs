@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn requested_waits_are_kept_and_others_double() {
+    fn requested_waits_are_kept_and_default_waits_double() {
         let mut control = control(1);
         let waits =
             [(None, 1), (None, 2), (Some(9), 9), (Some(0), 8), (None, 16), (None, 32), (None, 60), (Some(999), 600)];
@@ -294,7 +294,7 @@ mod tests {
 
     /// The consumer in a standby process must pause instead of holding a delivery for a minute.
     #[test]
-    fn standby_is_throttled_for_its_wait() {
+    fn standby_process_is_throttled_until_its_wait_ends() {
         let mut control = control(1);
         control.take_over(seconds(5), seconds(60));
         assert_eq!(control.ask(seconds(6), 1, Class::Passages), Verdict::Throttled { until: seconds(65) });

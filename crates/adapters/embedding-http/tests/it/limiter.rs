@@ -298,7 +298,7 @@ fn every_case(busy: &[u64], waits: &[u64], tokens: &[u64]) -> Vec<(u64, u64, u64
 }
 
 #[test]
-fn new_owner_waits_before_its_first_grant() {
+fn new_owner_waits_before_its_first_call() {
     for (wait, earliest, latest) in [(0, 0, 3), (10, 10, 13), (60, 60, 63)] {
         let mut limiter = Limiter::new(&quota(60, 1_000_000, 0));
         limiter.take_over(Duration::from_secs(100), Duration::from_secs(wait));

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_are_bounded_and_regular() {
+    fn only_regular_files_of_bounded_size_are_read() {
         let directory = tempfile::tempdir().expect("directory");
         fs::write(directory.path().join("file"), "1234").expect("written");
         let root = Root::open(directory.path().to_str().expect("UTF-8"), false).expect("opened");

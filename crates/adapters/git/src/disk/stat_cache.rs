@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_not_stored() {
+    fn file_names_are_not_stored() {
         let mut writer = StatCacheWriter::new(SystemTime::now());
         writer.add(b"a-name-of-a-file", &stat(1), BlobId([1; 20]));
         assert!(!writer.encode().windows(6).any(|window| window == b"a-name"));

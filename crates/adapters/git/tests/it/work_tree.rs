@@ -416,7 +416,7 @@ fn files_are_read_beneath_a_directory() {
 
 /// The rules of such a file are missing, so the file is listed with the reason.
 #[test]
-fn settings_files_that_are_no_files_are_reported() {
+fn settings_files_that_are_not_regular_are_reported() {
     let fixture = Fixture::repository();
     for name in [".cairn.yaml", ".cairnignore", "a/.gitattributes", "a/.gitignore", "a/.cairn.yaml", "pipe"] {
         fixture.write(format!("{name}.other"), "x");

@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn vectors_have_one_length_and_clamp() {
+    fn vectors_have_one_length_and_clamped_elements() {
         assert_eq!(of(&[5])[0], 127);
         assert_eq!(of(&[-5])[0], -127);
         assert_eq!(of(&[1; 256]), [25; 256]);

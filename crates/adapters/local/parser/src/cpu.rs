@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_is_counted_while_working_only() {
+    fn processor_time_is_counted_only_while_working() {
         let (thread, process) = (of_thread(), of_process(std::process::id()));
         std::hint::black_box((0..3_000_000_u64).map(std::hint::black_box).sum::<u64>());
         assert!(of_thread() > thread, "{thread:?} and {:?}", of_thread());

@@ -53,7 +53,7 @@ async fn records_are_read_as_written() {
 }
 
 #[tokio::test]
-async fn files_are_found_by_tier() {
+async fn files_are_found_by_name_similar_name_or_path() {
     let (index, _) = index().await;
     let check = async |requested: &str, matching: FileMatch, expect: &[(&str, u32)]| {
         let hits = index.files(&view(2, &[]), &everything(), requested, matching, 9).await.expect("looked up");

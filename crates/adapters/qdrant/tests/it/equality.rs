@@ -346,7 +346,7 @@ async fn hundreds_of_ties_at_the_limit_are_ordered() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn both_refuse_invalid_input() -> Result<()> {
+async fn local_segments_and_qdrant_refuse_invalid_input() -> Result<()> {
     let Some(space) = Space::new() else { return Ok(()) };
     let both = Both::new(&space).await?;
     let (view, scope) = (View { next_gen: 9, ..View::default() }, Scope::all(tenant()));

@@ -16,7 +16,7 @@ use tonic::{Request, Response, Status};
 use crate::space::{DIMENSIONS, Space, model};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn replicas_may_prepare_at_once() -> Result<()> {
+async fn service_instances_may_prepare_at_the_same_time() -> Result<()> {
     let Some(space) = Space::new() else { return Ok(()) };
     let replicas: Vec<QdrantStore> = (0..6).map(|_| space.store()).collect();
     try_join_all(replicas.iter().map(QdrantStore::prepare)).await?;
@@ -40,7 +40,7 @@ async fn approximate_search_creates_an_index() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn missing_reports_and_creates_nothing() -> Result<()> {
+async fn missing_reports_objects_without_creating_them() -> Result<()> {
     let Some(space) = Space::new() else { return Ok(()) };
     let (store, cache) = (space.store(), QdrantVectorCache::new(space.config.clone(), model(DIMENSIONS))?);
     let name = store.collection_name();

@@ -82,7 +82,7 @@ async fn only_the_killing_job_is_dead_lettered() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn released_jobs_go_to_others_uncounted() -> Result<()> {
+async fn released_jobs_go_to_others_with_unchanged_counts() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
     let (broker, other) = (space.broker()?, space.broker()?);
     publish(&broker, 0..2).await?;

@@ -63,7 +63,7 @@ async fn returned_message_is_recognised_by_its_id() -> Result<()> {
 
 /// Fault case 5: the broker has accepted the messages, but its confirms are lost.
 #[tokio::test(flavor = "multi_thread")]
-async fn lost_confirm_makes_duplicates_and_no_gaps() -> Result<()> {
+async fn lost_confirm_causes_duplicates_but_no_loss() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
     let proxy = FaultProxy::start(space.vhost.url()).await?;
     let (client, broker) = (space.client().await?, space.broker_at(proxy.url(space.vhost.url())?)?);

@@ -84,7 +84,7 @@ async fn cut_body_is_read_again_and_never_returned() -> Result<()> {
 }
 
 #[tokio::test]
-async fn cut_write_leaves_nothing_or_all() -> Result<()> {
+async fn interrupted_write_leaves_all_or_nothing() -> Result<()> {
     let Some(bench) = Bench::new().await? else { return Ok(()) };
     bench.proxy.set(Rules { requests: Direction::cut_after(HALF), ..Rules::PASS });
     assert!(bench.store()?.put("a", large()).await.is_err());

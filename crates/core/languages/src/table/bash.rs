@@ -43,8 +43,8 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     ..BASE
 }];
 
-/// Commands of the shell, and programs that most scripts call. Such a name refers to a function of the
-/// repository only if the file defines the function.
+/// Commands of the shell, and programs that most scripts call. A call of such a name refers to a function of
+/// the repository only if the calling file defines the function.
 const BUILTINS: Builtins = Builtins { parser: &[PARSER_NAMES], ..Builtins::NONE };
 
 const PARSER_NAMES: &str = "

@@ -81,7 +81,8 @@ pub(super) fn package_json(text: &str) -> Option<Declared> {
             .dependencies
             .extend(root.get(key).and_then(Json::as_object).into_iter().flatten().map(|(name, _)| name.clone()));
     }
-    // Source files come first, because a repository rarely contains build output.
+    // The fields that usually name source files come first. The other fields usually name build output, which
+    // a repository rarely contains.
     for key in ["source", "types", "typings", "module", "main"] {
         declared.entries.extend(root.get(key).and_then(Json::as_str).map(str::to_owned));
     }

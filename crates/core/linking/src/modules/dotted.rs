@@ -23,7 +23,8 @@ pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'
             return found.at_most(Resolution::Import);
         }
     }
-    // If the repository declares no packages, the parts are names at the top level.
+    // If the repository declares no packages, the parts of the imported name are names at the top level of
+    // files.
     let found = walk(lookup, Referent::Package(family, Name::EMPTY), &parts, ask);
     match found {
         Finding::Found(..) if family == Family::Php => found.at_most(Resolution::Import),

@@ -63,7 +63,7 @@ fn folder_referent(folder: Name) -> Finding {
     Finding::of(Referents::one(Referent::Package(Family::Python, folder)), Resolution::Import)
 }
 
-/// The path of a module without the parts that imports omit.
+/// The path of a module without the parts that imports omit: the extension and `/__init__`.
 fn importable(path: &str) -> &str {
     let path = path.strip_suffix(".pyi").or_else(|| path.strip_suffix(".py")).unwrap_or(path);
     path.strip_suffix("/__init__").unwrap_or(path)

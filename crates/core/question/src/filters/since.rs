@@ -139,7 +139,8 @@ fn value(words: &[Token]) -> Option<Since> {
     }
 }
 
-/// A weekday means seven days ago, because its last occurrence is at most seven days ago.
+/// For a weekday, the time is seven days ago. The last such weekday is at most seven days ago, so no change
+/// since that day is left out.
 const WEEKDAYS: &[&str] = &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
 #[derive(Clone, Copy)]

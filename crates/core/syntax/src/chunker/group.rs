@@ -12,7 +12,7 @@ pub(super) struct Group {
     pub(super) symbol: Option<u32>,
     /// The definition that encloses the group. The header uses it if `symbol` is a different definition.
     pub(super) enclosing: Option<u32>,
-    /// The members that are in other chunks, if the group is the head of an opened class.
+    /// If the group is the head of a class: the members of the class that are in other chunks.
     pub(super) members: Vec<u32>,
     pub(super) part: Option<(u16, u16)>,
     pub(super) is_test: bool,

@@ -13,7 +13,7 @@ use super::lines::{Lines, Rows};
 use super::sizes::{LONG_TOKENS, MEDIUM_FILE_TOKENS, TARGET_TOKENS, TINY_TOKENS, WHOLE_CLASS_TOKENS, WHOLE_TOKENS};
 use super::split::split_rows;
 
-/// Definitions that are nested deeper than this are not opened.
+/// Definitions that are nested deeper than this are not opened, that is, not divided into a head and members.
 const DEEPEST: usize = 32;
 
 /// The role of a piece in the file.
@@ -35,7 +35,8 @@ pub(super) struct Piece {
     pub(super) role: Role,
     /// The symbol whose definition is in the piece.
     pub(super) symbol: Option<u32>,
-    /// The innermost opened definition around the piece. For a head, this is the definition itself.
+    /// The innermost definition around the piece that is divided into a head and members. For a head, this is
+    /// the definition itself.
     pub(super) container: Option<u32>,
     pub(super) part: Option<(u16, u16)>,
     pub(super) is_test: bool,
@@ -179,9 +180,9 @@ impl Layout<'_> {
         }
     }
 
-    /// Whether a definition should be opened. A container is opened if one of its members becomes a separate
-    /// piece. Any other definition is opened only if it consists mostly of other definitions, for example a
-    /// function that acts as a module.
+    /// Whether a definition should be opened, that is, divided into a head and members. A container is opened
+    /// if one of its members becomes a separate piece. Any other definition is opened only if it consists
+    /// mostly of other definitions, for example a function that acts as a module.
     fn is_worth_opening(&self, index: usize, rows: Rows) -> bool {
         let node = &self.nodes[index];
         let around = Surroundings { container: Some(node.symbol), is_test: false, depth: 0 };

@@ -33,14 +33,14 @@ impl Block {
 #[derive(Clone, Copy)]
 pub(super) struct Style<'s> {
     pub(super) kind: ChunkKind,
-    /// The separator between the names of a path.
+    /// The separator between the names in the path of a block.
     pub(super) separator: &'s str,
     /// A block up to this size is one chunk. Groups of small blocks are not larger than this.
     pub(super) whole_tokens: u32,
     /// Blocks that are smaller than this are grouped with their neighbours.
     pub(super) small_tokens: u32,
     /// Whether every block that has text outside its inner blocks is a separate chunk, regardless of its
-    /// size. If so, a block joins its first inner block only if it has no such text.
+    /// size. If so, only a block without such text is joined to its first inner block.
     pub(super) keeps_apart: bool,
     /// The first line of every header.
     pub(super) title: Option<&'s str>,
@@ -194,10 +194,10 @@ fn group_small(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<P
     groups
 }
 
-/// Joins tiny pieces with neighbours. Loose lines are joined to the next piece, whose name does not change.
-/// The same applies to a piece that is only the head of the next piece, such as a heading without text or
-/// `services:`. Any other tiny piece is joined to the previous piece with the same parent, unless the style
-/// keeps named pieces apart.
+/// Joins tiny pieces with neighbours. Loose lines are joined to the next piece, whose name does not change. A
+/// piece that is only the head of the next piece, such as a heading without text or `services:`, is also
+/// joined to the next piece. Any other tiny piece is joined to the previous piece with the same parent,
+/// unless the style keeps named pieces apart.
 fn join_tiny(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<Piece> {
     let is_tiny = |piece: &Piece| match style.keeps_apart && !piece.names.is_empty() {
         true => num_text_rows(lines, piece.rows) <= 1,

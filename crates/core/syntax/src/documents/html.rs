@@ -9,8 +9,8 @@ const LONGEST: usize = 2_000;
 const LONGEST_TITLE: usize = 160;
 
 pub(super) fn outline(lines: &Lines<'_>, text: &str) -> Outline {
-    // All rows except headings are hidden, and no row is prose. The description is read from the first `<p>`
-    // element, not from rows of prose.
+    // All rows except headings are marked as hidden, and no row is marked as prose. The description is read
+    // from the first `<p>` element, not from rows of prose.
     let mut outline = Outline { rows: vec![RowKind::Hidden; lines.num_rows()], ..Outline::default() };
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'<', &text.as_bytes()[at..]) {

@@ -18,7 +18,7 @@ const LONGEST_MENTION: usize = 200;
 const MOST_MENTIONS: usize = 5_000;
 
 /// Extensions of files in formats without a grammar. Extensions such as `log` and `text` are not included,
-/// because they are also common names of attributes.
+/// because they are also common names of attributes, as in `console.log`.
 const OTHER_EXTENSIONS: [&str; 29] = [
     "adoc", "bat", "cfg", "conf", "css", "csv", "gradle", "html", "ini", "ipynb", "json", "less", "lock", "md", "mk",
     "mod", "proto", "ps1", "rst", "scss", "sql", "svelte", "tf", "toml", "txt", "vue", "xml", "yaml", "yml",

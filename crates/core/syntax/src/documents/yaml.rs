@@ -48,7 +48,8 @@ struct Scanner {
     open: Vec<Open>,
     /// The row after the last row with content. Comments after this row belong to the next block.
     end: usize,
-    /// The column of the key of a block scalar. Rows that are indented deeper are hidden.
+    /// The column of the key of a block scalar. Rows that are indented deeper are the text of the scalar and
+    /// contain no keys.
     scalar: Option<usize>,
     document: Option<usize>,
     num_documents: usize,

@@ -25,7 +25,7 @@ pub(super) struct Attachments<'t> {
     /// For the last definition: its start, the index of its first attachment, and the start of this
     /// attachment.
     last_first: Cell<Option<(u32, usize, u32)>>,
-    /// For the last call: the given position, and the position after the attachments that directly follow it.
+    /// For the last call of `skip_leading`: its argument, and its result.
     last_skipped: Cell<Option<(u32, u32)>>,
     last_said: RefCell<Option<(Preamble, AttachedText)>>,
     /// The remaining bytes for texts. Without this limit, a declaration with thousands of names would repeat

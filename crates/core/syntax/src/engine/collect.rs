@@ -118,7 +118,8 @@ pub(super) struct Raw {
     /// The names of variables that are really definitions of a different kind, such as classes. Each name has
     /// the kind of its definition.
     pub(super) becomes: Vec<(ByteRange, SymbolKind)>,
-    /// The ranges of wrappers. The flag is true if the wrapper exports its definition.
+    /// The ranges of wrappers: nodes around a definition, such as `export …`. The flag is true if the wrapper
+    /// exports its definition.
     pub(super) wrappers: Vec<(ByteRange, bool)>,
     pub(super) references: Vec<RawReference>,
     pub(super) bindings: Vec<RawBinding>,
@@ -199,8 +200,8 @@ struct Slots {
 }
 
 impl Slots {
-    /// The number of arguments inside and outside of the list. None if one node of the list expands to
-    /// several arguments.
+    /// The number of arguments of a call: the arguments in the list, and the arguments after the list, such
+    /// as the block in `run(a) { … }`. None if one node of the list expands to several arguments.
     fn num_arguments(&self) -> Option<u8> {
         match (self.num_arguments, self.num_more_arguments) {
             (None, 0) => None,

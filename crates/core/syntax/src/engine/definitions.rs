@@ -27,8 +27,8 @@ pub(super) fn sorted_definitions(raw: &mut Raw, limits: &ParseLimits<'_>) -> Vec
         same
     });
     sorted.truncate(limits.max_symbols);
-    // If a declaration has several names, the name of the container is sorted last. So it is the nearest name
-    // around the members.
+    // If one declaration defines several names, the name of the container (such as a class) is sorted last,
+    // so that it is the innermost name around the members.
     let holds_members = |head: Head| matches!(head, Head::Symbol(kind) if kind.is_container());
     sorted.sort_by_key(|raw| (raw.range.start, u32::MAX - raw.range.end, holds_members(raw.head)));
     sorted

@@ -68,7 +68,7 @@ impl Builder<'_, '_> {
         kinds.map(|(_, kind)| *kind).max_by_key(|kind| kind.is_type())
     }
 
-    /// Whether the file itself declares the object of the field.
+    /// Whether the file itself declares the object that has the field.
     pub(super) fn is_own(&self, owner: &str, around: Option<u32>) -> bool {
         let root = self
             .row

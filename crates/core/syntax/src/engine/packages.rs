@@ -13,8 +13,8 @@ use super::query::CompiledQuery;
 pub(super) fn resolve(row: &LanguageRow, query: &CompiledQuery, text: &str, raw: &mut Raw) -> Option<String> {
     raw.packages.sort_unstable_by_key(|package| package.name.start);
     let name = |package: &RawPackage| Some(split_chain(row, package.name.text(text))?.joined());
-    // In languages with nested packages, each clause without a block adds a part to the name of the file's
-    // package.
+    // In languages with nested packages, each package declaration without a block adds a part to the name of
+    // the file's package.
     let nests = |package: &RawPackage| query.properties[package.pattern as usize].nested && package.body.is_none();
     let parts: Vec<String> = raw.packages.iter().filter(|package| nests(package)).filter_map(name).collect();
     let mut others: Vec<RawPackage> = raw.packages.iter().filter(|package| !nests(package)).copied().collect();

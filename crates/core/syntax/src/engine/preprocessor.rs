@@ -47,7 +47,7 @@ const SPECIFIERS: &[&str] = &[
 
 const PRIMITIVES: &[&str] = &["int", "void", "char", "bool", "long", "short", "double", "float"];
 
-/// Returns the text with blanks instead of macros in these forms.
+/// Returns the text with blanks instead of the macros whose forms are listed at the top of this file.
 pub(super) fn blank_macros(text: &str) -> Cow<'_, str> {
     let mut blanks: Vec<(usize, usize)> = Vec::new();
     let mut lines = Lines { text, at: 0 };

@@ -175,10 +175,9 @@ pub(super) struct Properties {
     pub(super) assigned: bool,
     /// Like a variable, the definition is left out if it is inside a function.
     pub(super) not_local: bool,
-    /// On a scope: the kind that the function around the scope receives, because that function returns the
-    /// scope.
+    /// Set for a scope that the function around it returns: the kind of symbol that this function becomes.
     pub(super) becomes: Option<SymbolKind>,
-    /// On a package without a block: the package is inside the package before it.
+    /// Set for a package without a block that is inside the package before it.
     pub(super) nested: bool,
     /// The definition is one of several clauses that together define a function.
     pub(super) clause: bool,

@@ -155,7 +155,8 @@ impl<'a, 'b> Recovery<'a, 'b> {
         !inner_items(self.text, item).is_empty()
     }
 
-    /// Parses an item separately, and without the inner items that fail. `None` if a limit is reached.
+    /// Parses an item separately. Inner items that cause errors are left out of this parse, and are parsed
+    /// separately in the same way. `None` if a limit is reached.
     fn solve(&mut self, item: &Range<usize>, depth: usize) -> Option<Solved> {
         let whole = self.parse(std::slice::from_ref(item))?;
         let errors = Errors::of(whole.root_node());
@@ -168,8 +169,9 @@ impl<'a, 'b> Recovery<'a, 'b> {
             let solved = self.solve(&range, depth + 1)?;
             inner.push((range, solved));
         }
-        // If every inner item can be parsed separately without errors, all inner items are kept, because only
-        // their position in the item causes the errors.
+        // If none of these inner items has errors when it is parsed separately, all of them stay separate:
+        // the errors come only from their position in the outer item. Otherwise, only the inner items that
+        // still have errors stay separate.
         if inner.iter().any(|(_, solved)| solved.errors > 0) {
             inner.retain(|(_, solved)| solved.errors > 0);
         }

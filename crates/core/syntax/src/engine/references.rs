@@ -25,8 +25,8 @@ fn declares(parameters: &str, name: &str) -> bool {
 /// Marks that may be before the first letter of a name.
 const NAME_MARKS: [char; 4] = ['_', '#', '$', '@'];
 
-/// The position of a reference, its rank by kind, and its index. The site with the lowest value at a position
-/// takes precedence.
+/// The position of a reference, its rank by kind, and its index. If several references have the same
+/// position, the one with the lowest rank takes precedence.
 type Site = (u32, u8, u32);
 
 fn rank(kind: ReferenceKind) -> u8 {

@@ -47,7 +47,8 @@ pub(super) struct Builder<'t, 'q> {
     /// The first symbol of each name, by region, owner and written name. None for a variable that is left
     /// out.
     pub(super) declared: FxHashMap<(Option<u32>, &'t str, &'t str), Option<u32>>,
-    /// Evidence that a variable is another kind of definition: the name, the position and the kind.
+    /// Evidence that a variable is really a different kind of definition, such as a class: for each name, the
+    /// positions of the evidence and the kinds.
     pub(super) becomes: FxHashMap<&'t str, Vec<(u32, SymbolKind)>>,
     /// For each region, its last function, if that function is defined by several clauses. The key `u32::MAX`
     /// means the file.
@@ -201,8 +202,8 @@ impl<'t> Builder<'t, '_> {
             return Some(qualify(prefix, &chain.joined()));
         }
         let name = plain_name(self.row, chain.last);
-        // If an extension of a type is written inside the type's own companion, the extension belongs to the
-        // type itself.
+        // If an extension of a type is written inside the companion object of the type, the extension belongs
+        // to the type itself.
         let own = prefix.filter(|prefix| prefix.rsplit('.').next() == Some(name));
         Some(own.map_or_else(|| qualify(prefix, name), str::to_owned))
     }

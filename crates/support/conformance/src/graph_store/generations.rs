@@ -38,7 +38,7 @@ pub(super) async fn retired_records_stay_visible_to_earlier_views(store: &dyn Gr
     Ok(())
 }
 
-/// A new version of the node `a` and of its call.
+/// A new version of the node `a` and of the call from `a`.
 fn changed(graph: &Graph<'_>) -> StagedGraph {
     let node = NodeRecord { signature: "def a(changed)".to_owned(), ..graph.node("a") };
     let edge = EdgeRecord { line: 7, ..graph.call("a", "b") };
@@ -235,7 +235,7 @@ pub(super) async fn sweeping_an_aborted_generation_undoes_it(store: &dyn GraphSt
     graph.stage(2, changed(&graph)).await?;
     for _ in 0..2 {
         expect_eq!(store.sweep_aborted(graph.r(), generation(2)).await?, 0);
-        // After the sweep, the view need not hide the generation.
+        // The sweep has removed the records of the generation, so the view need not hide the generation.
         expect_eq!(graph.visible(&view(3, &[])).await?, BASICS);
     }
     graph.stage(3, graph.retire_basics()).await?;

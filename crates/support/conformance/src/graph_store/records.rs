@@ -54,7 +54,8 @@ fn all_edges(graph: &Graph<'_>) -> Vec<EdgeRecord> {
             });
         }
     }
-    // The ordinals of these edges have gaps. The key of the last edge is not the hash of the edge.
+    // A store must accept gaps between the ordinals of edges, and a key that is not the hash of its edge
+    // (here the key of the last edge).
     edges.push(graph.edge("full2", EdgeKind::Calls, "full3", 5));
     edges.push(graph.edge("full2", EdgeKind::Calls, "full3", 5000));
     let key = EdgeKey(Digester::new("another key").text(graph.case.tenant.as_str()).key());

@@ -116,7 +116,7 @@ pub(super) async fn sweeping_an_aborted_generation_undoes_it(store: &dyn Names) 
     index.stage(2, index.change_a()).await?;
     for _ in 0..2 {
         expect_eq!(store.sweep_aborted(index.r(), GenerationId(2)).await?, 0);
-        // After the sweep, the view need not hide the generation.
+        // The sweep has removed the names of the generation, so the view need not hide the generation.
         expect_eq!(index.visible(&view(3, &[])).await?, BASICS);
     }
     index.stage(3, index.remove_a()).await?;

@@ -1,4 +1,4 @@
-//! Checks of the outbox and of the window of a run.
+//! Checks of the outbox, and of the window of a run: the maximum number of its parts that may be in progress.
 
 use std::collections::BTreeSet;
 

@@ -94,8 +94,8 @@ pub(super) async fn sync_between_attempts_takes_no_capacity(store: &dyn RunStore
     let number = store.ask(away, Lane::Bulk, false, 0).await?;
     expect_eq!(dispatch(&runs, 1).await?.len(), 1);
     store.dispatched(away, number).await?;
-    // Finds the number of requests in progress, which include this sync and the requests that other checks
-    // left. Later calls use this number as their limit.
+    // Finds the number of requests in progress: this sync, and unanswered requests of other checks. Later
+    // calls use this number as their limit.
     let first = store.ask(other, Lane::Bulk, false, 2).await?;
     let mut taken = 0;
     while store.dispatch(taken + 1, 3, AGAIN_AFTER_MS).await?.is_empty() {

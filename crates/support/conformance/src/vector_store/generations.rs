@@ -180,7 +180,7 @@ pub(super) async fn sweeping_an_aborted_generation_undoes_it(store: &dyn VectorS
     points.stage(2, change_a(&points)).await?;
     for _ in 0..2 {
         expect_eq!(store.sweep_aborted(points.r(), GenerationId(2)).await?, 0);
-        // After the sweep, the view need not hide the generation.
+        // The sweep has removed the records of the generation, so the view need not hide the generation.
         expect_eq!(points.visible(&view(3, &[])).await?, BASICS);
     }
     points.stage(3, retire_a(&points)).await?;

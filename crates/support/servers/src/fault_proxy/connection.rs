@@ -1,4 +1,4 @@
-//! One connection of the proxy: it pumps bytes in both directions until the connection ends.
+//! Transfers the bytes of one connection of the proxy in both directions until the connection ends.
 
 use tokio::net::TcpStream;
 use tokio::sync::watch;

@@ -175,7 +175,7 @@ async fn refusal_affects_only_new_connections() -> Result<()> {
 }
 
 #[tokio::test]
-async fn cut_passes_exactly_the_given_bytes() -> Result<()> {
+async fn cut_passes_exactly_the_given_number_of_bytes() -> Result<()> {
     for (rules, num_at_server, num_at_client) in [
         (Rules { requests: Direction::cut_after(1000), ..Rules::PASS }, 1000, 1000),
         (Rules { responses: Direction::cut_after(500), ..Rules::PASS }, 5000, 500),

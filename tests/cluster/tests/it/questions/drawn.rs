@@ -21,7 +21,8 @@ const LANGUAGES: [(&str, &str); 8] = [
 const DEFINITION: &str = "^(#+|(.*[^a-z])?(def|fn|func|fun|function|class)) +[A-Za-z_]{4}";
 const WORDS: [&str; 7] = ["def ", "fn ", "func ", "fun ", "function ", "class ", "# "];
 
-/// Definitions in the repositories written by hand that have callers. Generated code has few calls.
+/// Names of definitions that have callers. These definitions are in the repositories written by hand, because
+/// generated code has few calls.
 const CALLED: [&str; 3] = ["to_cents", "charge_card", "place_order"];
 
 struct Definition {
@@ -31,8 +32,8 @@ struct Definition {
     name: String,
 }
 
-/// The definitions of some repositories, and a random generator that draws from them. The same seed and state
-/// give the same draws.
+/// The definitions of some repositories, and a random generator that draws from them. The same seed and the
+/// same definitions give the same draws.
 pub(super) struct Drawn {
     rng: StdRng,
     definitions: Vec<Definition>,

@@ -158,7 +158,7 @@ pub(super) fn comparable(mut answer: Value) -> Value {
 }
 
 /// Sorts runs by repository, without changing the order within a repository. A cluster works on several
-/// repositories in parallel.
+/// repositories in parallel, so the order of their runs varies.
 fn of_each_repository(mut runs: Value) -> Value {
     if let Some(runs) = runs.as_array_mut() {
         runs.sort_by_key(|run| run["repository"].as_str().map(str::to_owned));
