@@ -47,7 +47,8 @@ struct ExactQuestion {
     whole_word: bool,
     #[serde(default)]
     multiline: bool,
-    /// Number of further large pages of hits that are returned. Only the first page is measured.
+    /// Number of additional large pages of hits that are returned after the first page. Only the time of the
+    /// first page is measured.
     #[serde(default)]
     pages: usize,
 }

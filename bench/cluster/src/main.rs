@@ -59,10 +59,10 @@ enum Bench {
         files: usize,
         #[arg(long, default_value_t = 50)]
         agents: usize,
-        /// Duration of each rate.
+        /// Duration of the measurement at each rate.
         #[arg(long, default_value_t = 20.0)]
         seconds: f64,
-        /// Rates in questions per second. Each rate is one measurement.
+        /// Rates in questions per second. Each rate is measured separately.
         #[arg(long, value_delimiter = ',', default_value = "10,25,50,75,100")]
         rates: Vec<f64>,
         /// The folders of git repositories to index instead of generated repositories.

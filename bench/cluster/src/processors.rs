@@ -12,7 +12,7 @@ struct Process {
     seconds: f64,
 }
 
-/// The processor time in seconds by the name of the program.
+/// The processor time of each program in seconds, by the name of the program.
 pub(crate) fn seconds() -> BTreeMap<String, f64> {
     let mut processes: BTreeMap<u32, Process> = BTreeMap::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {

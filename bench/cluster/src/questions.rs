@@ -14,7 +14,7 @@ use crate::load::{Load, Measured};
 use crate::processors;
 use crate::vocabulary::Vocabulary;
 
-/// Number of questions before the measurement, which warm up programs and caches.
+/// Number of questions that are asked before the measurement, to warm up programs and caches.
 const NUM_WARM: usize = 100;
 const WARM_RATE: f64 = 10.0;
 

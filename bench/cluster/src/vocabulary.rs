@@ -12,7 +12,8 @@ pub(crate) struct Vocabulary {
     files: BTreeSet<String>,
 }
 
-/// The kinds of questions, and their shares in percent. `eval/questions` has the same kinds.
+/// The kinds of questions, and their shares in percent. The questions in `eval/questions` are of the same
+/// kinds.
 const SHARES: [(&str, usize); 8] = [
     ("behaviour", 34),
     ("architecture", 12),

@@ -237,8 +237,7 @@ impl LocalCluster {
         command.output().context("cannot start cairn")
     }
 
-    /// The processes in the order in which they must be stopped: first the services that request work, then
-    /// the services that do the work.
+    /// The processes of the services.
     pub fn into_processes(self) -> Vec<ServerProcess> {
         self.services.into_values().map(|service| service.process).collect()
     }

@@ -5,7 +5,7 @@
 //! all decisions, without I/O and without a clock. Time is an argument: a `Duration` since an origin that the
 //! caller chooses. A seeded simulation can therefore run the same code as the client. `provider` builds
 //! requests and parses replies; it checks a whole reply before any part of it is used. The client connects
-//! both layers with a `Transport`.
+//! these two layers with the provider through a `Transport`.
 //!
 //! Guarantees:
 //!

@@ -1,10 +1,10 @@
 //! Computes the time at which each path of a commit was last changed. The result equals that of `git log -1
 //! -- path`.
 //!
-//! For each path, one line of commits is followed. If no parent of a commit has the path with the same
-//! content, this commit is the last change of the path. If some parents have the path with the same content,
-//! the line continues at the first of these parents. So the result depends only on the commit, not on the
-//! order of the walk or on earlier results.
+//! For each path, one line of commits is followed from the commit to its ancestors. If no parent of a commit
+//! has the path with the same content, this commit is the last change of the path. If some parents have the
+//! path with the same content, the line continues at the first of these parents. So the result depends only
+//! on the commit, not on the order of the walk or on earlier results.
 //!
 //! All paths are followed together, newest commit first. The paths of a saved history are followed in the
 //! same way from the earlier head. If the lines of a path from both heads reach the same commit, the lines
@@ -67,7 +67,8 @@ fn walk(path: &Path, commit: BlobId, saved: Option<History>, limits: &Limits) ->
         Some(saved) => {
             let (begun, ended) = commits.count_difference(head, id_of(saved.commit), limits.max_commits)?;
             let num_commits = (saved.num_commits + begun).saturating_sub(ended);
-            // Without paths, counting ended at the maximum, so the saved number may be too small.
+            // If the saved history contains no paths, counting ended at the maximum, so the saved number of
+            // commits may be too small.
             let is_exact = !saved.paths.is_empty() || num_commits > limits.max_commits;
             if is_exact { num_commits } else { commits.count(head, limits.max_commits)? }
         }
@@ -94,8 +95,8 @@ fn id_of(blob: BlobId) -> Oid {
     Oid::from_bytes(&blob.0).unwrap_or(Oid::ZERO_SHA1)
 }
 
-/// The numbers of the paths whose lines pass through one commit. `known` contains the paths of the saved
-/// history with their results.
+/// The numbers of the paths that are looked up in one commit, because their lines of commits pass through it.
+/// `known` contains the paths of the saved history with their results.
 #[derive(Default)]
 struct Load {
     wanted: HashSet<u32>,
@@ -126,7 +127,7 @@ struct Descent<'r> {
     numbers: HashMap<Vec<u8>, u32>,
     loads: HashMap<Oid, Load>,
     /// The commits with an entry in `loads`, newest first. A commit with a wrong time may be processed twice,
-    /// which does not change the lines of its paths.
+    /// which does not change the result.
     queue: BinaryHeap<(i64, Oid)>,
     num_wanted: usize,
 }
@@ -229,7 +230,7 @@ impl<'r> Descent<'r> {
         self.num_wanted -= 1;
     }
 
-    /// The paths of the load that differ between the two trees.
+    /// The numbers of those paths of `load` whose contents differ between the two trees.
     fn changed(&mut self, new: Oid, old: Oid, load: &Load) -> Result<Vec<u32>, git2::Error> {
         if new == old {
             return Ok(Vec::new());
@@ -251,7 +252,7 @@ impl<'r> Descent<'r> {
         Ok(changed)
     }
 
-    /// The first parent after parent 0 that has the path with the same content as the commit.
+    /// The first parent that has the path with the same content as the commit. Parent 0 is not examined.
     fn unchanged_parent(&mut self, commit: &Commit<'_>, number: u32) -> Result<Option<Oid>, git2::Error> {
         if commit.parent_count() < 2 {
             return Ok(None);

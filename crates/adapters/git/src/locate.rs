@@ -102,7 +102,7 @@ fn without_credentials(text: &str) -> String {
 fn name_of_folder(path: &str) -> Option<String> {
     let path = Path::new(path);
     let name = match path.file_name()?.to_str()? {
-        // The path is the `.git` directory of a working tree.
+        // The path is the `.git` directory of a working tree, so the name of the directory above it is used.
         ".git" => path.parent()?.file_name()?.to_str()?,
         name => name,
     };

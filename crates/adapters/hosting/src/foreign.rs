@@ -23,8 +23,8 @@ impl ForeignText {
         }
     }
 
-    /// Returns the text as a value of a record: cleaned in the same way, but not marked as a quotation.
-    /// `None` if the text is empty.
+    /// Returns the text as a value of a record: cleaned like the text for messages, but not marked as a
+    /// quotation. `None` if the text is empty.
     pub(crate) fn value(&self, text: &str) -> Option<String> {
         let text = self.quoted(text.trim());
         Some(text.as_str().trim().to_owned()).filter(|text| !text.is_empty())

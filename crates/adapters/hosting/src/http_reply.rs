@@ -5,8 +5,8 @@ use url::Url;
 
 use crate::foreign::ForeignText;
 
-/// Maximum number of bytes of JSON that are parsed at once, because parsed JSON uses several times as much
-/// memory. GitHub has the longest entries, with ten thousand bytes.
+/// Maximum number of bytes of JSON that are parsed at once. The number is limited, because parsed JSON uses
+/// several times as much memory. GitHub has the longest entries, with ten thousand bytes.
 pub(crate) const MAX_JSON_BYTES: usize = 1 << 20;
 /// Maximum length of the query in a link to the next page. A link with a longer query is invalid.
 const MAX_QUERY_BYTES: usize = 4_096;

@@ -221,8 +221,8 @@ fn id_of(value: &Value) -> Option<String> {
     value.get("id").and_then(Value::as_u64).map(|id| id.to_string())
 }
 
-/// Returns a name on one line and limited in length. The name is used to look up an object, so only control
-/// characters are replaced.
+/// Returns a name on one line and limited in length. The name is used to look up an object, so all characters
+/// except control characters stay unchanged.
 fn one_line(text: &str) -> String {
     let shown = text.chars().map(|character| if character.is_control() { ' ' } else { character });
     shown.take(MAX_REFERENCE_CHARACTERS).collect::<String>().trim().to_owned()

@@ -6,7 +6,8 @@ use crate::http_reply::HttpReply;
 
 /// The wait after a rate limit, if the reply does not state a time.
 const DEFAULT_WAIT: Duration = Duration::from_secs(60);
-/// A reset value below this is a number of seconds. A larger value is a time in seconds since 1970.
+/// If the reset time in a header is below this number, it is a number of seconds from now. Otherwise, it is a
+/// time in seconds since 1970.
 const FIRST_TIME: u64 = 1_000_000_000;
 
 /// Returns the wait before any further request. `None` if no wait is needed.

@@ -39,7 +39,7 @@ impl RequestedFile {
     }
 }
 
-/// A glob for paths. A glob without `/` is compared with the last parts of paths.
+/// A glob for paths. A glob without `/` is compared only with the last part of each path.
 pub(crate) struct PathGlob {
     glob: GlobMatcher,
     is_base_name: bool,

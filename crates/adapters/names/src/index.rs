@@ -247,7 +247,7 @@ async fn blocking<T: Send + 'static>(
     found.map_err(|damage| damaged::<Layer>(damage, Layer::FOLDER))
 }
 
-/// A hit whose name is equal to the requested name, or differs only in case or style.
+/// Converts a hit whose name is equal to the requested name, or differs from it only in case or style.
 fn resolved(hit: SymbolHit) -> ResolvedSymbol {
     let SymbolHit { repository, symbol, matched, score } = hit;
     let tier = match matched {

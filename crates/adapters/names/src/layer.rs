@@ -254,7 +254,8 @@ impl cairn_layered::Layer for Layer {
     }
 }
 
-/// Splits the bytes after the ends of the records into the keys of chunks and the records.
+/// Splits the bytes that follow the section with the ends of the records. Returns the keys of the chunks, and
+/// the bytes after these keys.
 fn split_chunk_keys(version: u32, bytes: Bytes) -> Option<(Bytes, Bytes)> {
     if version == FIRST_VERSION {
         return Some((Bytes::new(), bytes));

@@ -41,7 +41,8 @@ fn known<'a>(
 ) -> KnownGenerations<'a> {
     let (newest, mut settled) = (marked.last().copied(), marked.clone());
     for (key, layer) in layers.iter().filter(|(key, _)| keys::is_merged(key)) {
-        // Earlier releases merged only settled generations.
+        // An earlier release wrote a merged layer whose key contains no generation, and merged only settled
+        // generations.
         let is_settled = |of: &GenerationId| keys::newest_of_merged(key).is_none() || Some(*of) <= newest;
         settled.extend(layer.generations().filter(is_settled));
     }
@@ -102,7 +103,8 @@ impl NameIndex {
         let newest = marked.last().filter(|_| !layers.is_empty());
         let is_new = |generation: &&GenerationId| !stored.marked.contains(generation);
         self.store.mark(repository, marked.intersection(&left).chain(newest).filter(is_new)).await?;
-        // A mark is removed after its staged layers were replaced.
+        // A mark is removed after the staged layers of its generation were replaced. Only the newest mark
+        // remains.
         let is_done = |of: &&GenerationId| !of_staged.contains(of) && newest != Some(*of);
         self.store.unmark(repository, stored.marked.iter().filter(is_done)).await?;
         if group.is_empty() {

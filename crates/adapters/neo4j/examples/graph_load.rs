@@ -60,7 +60,7 @@ async fn main() -> Result<()> {
         let page = graph.scroll_edges(&view, &scope, repository, None, position).await?;
         (num_edges, from) = (num_edges + page.items.len(), page.next);
     }
-    println!("edges scrolled   {:?} ({num_edges})", start.elapsed());
+    println!("edges scrolled   {:?} ({num_edges} edges)", start.elapsed());
     let start = Instant::now();
     graph.verify(repository).await?;
     println!("verified         {:?}", start.elapsed());

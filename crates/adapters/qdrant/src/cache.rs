@@ -53,7 +53,8 @@ impl QdrantVectorCache {
         prepare::prepare(&self.collection, &self.config, &plan).await.map_err(self.failed("prepare"))
     }
 
-    /// Returns the missing collection or index. Fails if the existing collection has different properties.
+    /// Returns the missing collection or index. Fails if the collection exists but does not have the required
+    /// properties.
     pub async fn missing(&self) -> Result<Vec<String>, VectorCacheError> {
         prepare::missing(&self.collection, &Plan::of_cache(&self.model)).await.map_err(self.failed("check"))
     }

@@ -84,8 +84,8 @@ fn kind(status: &Status) -> ErrorKind {
         Code::DataLoss => ErrorKind::Corrupt,
         // A node has failed, and the shard has no new leader yet.
         Code::Internal if NO_REPLICA.iter().any(|text| status.message().contains(text)) => ErrorKind::Unavailable,
-        // Qdrant uses this code when its disk or memory fails. Another attempt may help, but the consumer
-        // must not pause without a limit.
+        // Qdrant uses this code when its disk or memory fails. Another attempt may help, but the kind is not
+        // `Unavailable`, because the consumer would then pause without a limit.
         Code::Internal => ErrorKind::Io,
         Code::Unknown | Code::Ok => ErrorKind::ConnectionLost,
     }

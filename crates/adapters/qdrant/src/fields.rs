@@ -101,8 +101,8 @@ impl Index {
         }
     }
 
-    /// True if the HNSW index contains links among points with the same value. Each index with such links
-    /// costs as much as the links among all points.
+    /// True if the HNSW index contains links among points with the same value. For each such index, these
+    /// links need about as much memory and build time as the links among all points.
     fn has_links(self) -> bool {
         matches!(self, Self::Tenant | Self::Linked)
     }

@@ -40,7 +40,7 @@ pub(crate) struct VectorQuery {
     pub(crate) using: &'static str,
     pub(crate) vector: VectorInput,
     pub(crate) exact: bool,
-    /// Points with lower scores are not returned as hits.
+    /// The lowest score of a hit: points with lower scores are not returned.
     pub(crate) lowest: Option<i64>,
     /// Maximum number of hits.
     pub(crate) limit: usize,
@@ -149,7 +149,8 @@ impl Store<'_> {
                 return Ok(Vec::new());
             }
             // The paths are added to the filter only if there are at most `NAMED_PATHS` of them. If more
-            // paths match, many of the best hits match too.
+            // paths match, many of the best hits have one of these paths, so the list contains enough hits
+            // without this filter.
             if matching.len() <= NAMED_PATHS {
                 let mut filter = parts.filter.clone();
                 let paths = matching.into_iter().map(|(path, _)| path).collect::<Vec<_>>();

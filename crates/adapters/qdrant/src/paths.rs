@@ -116,8 +116,8 @@ fn needs(glob: &str) -> Needs<'_> {
     let head = glob.find(is_special).map_or(glob, |first| &glob[..first]);
     let tail = glob.rfind(is_special).map_or(glob, |last| &glob[last + 1..]);
     let folder = head.rsplit_once('/').map(|(folder, _)| folder).filter(|folder| !folder.is_empty());
-    // A name in the tail is a complete base name only if a slash precedes it. This also holds for the slash
-    // of `**/`, although `**/` may match the empty text.
+    // The tail ends with a complete base name only if the tail contains a slash before this name. This also
+    // holds for the slash of `**/`, although `**/` may match the empty text.
     let base_name = tail.rsplit_once('/').map(|(_, name)| name).filter(|name| !name.is_empty());
     let extension = match base_name {
         Some(_) => None,
@@ -155,7 +155,7 @@ mod tests {
         check("a/*/", Some("a"), None, None);
     }
 
-    /// True if the fields of a path meet the requirements.
+    /// True if the fields of a path have the values in `needs`.
     fn meets(needs: &Needs<'_>, path: &str) -> bool {
         needs.folder.is_none_or(|folder| folders(path).any(|above| above == folder))
             && needs.base_name.is_none_or(|name| name == base_name(path))

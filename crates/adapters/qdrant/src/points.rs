@@ -1,8 +1,8 @@
 //! Caches the fields of the points that searches list.
 //!
-//! These fields of a point never change, because its id is derived from its key and its generation. For a
-//! long list, reading the fields takes the server longer than the search. So lists are requested without
-//! fields, and the fields are read only for points that are not in the cache.
+//! These fields of a point never change: a new version of a chunk begins in a new generation, so it is a new
+//! point with a different id. For a long list, reading the fields takes the server longer than the search. So
+//! lists are requested without fields, and the fields are read only for points that are not in the cache.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -57,8 +57,8 @@ impl KnownPoints {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The fields of the points, in the order of `wanted`. `None` for a point that no longer exists. A record
-    /// may be set even if it was not requested.
+    /// The fields of the points, in the order of `wanted`. `None` for a point that no longer exists. The
+    /// field `record` of a point may be set even if the record was not requested.
     pub(crate) async fn of(
         &self,
         collection: &Collection,

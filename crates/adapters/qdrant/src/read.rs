@@ -99,8 +99,8 @@ pub(crate) async fn scroll(
         if is_last {
             return Ok(ChunkPage { chunks, next: None });
         }
-        // Some chunks with the last value may be missing on this page, so the next page starts with all
-        // chunks that have this value.
+        // Some chunks with the last value of `key_order` on this page may be missing, so the next page starts
+        // with all chunks that have this value.
         chunks.retain(|(chunk, _)| key_order(chunk.key) < last);
         if !chunks.is_empty() {
             return Ok(ChunkPage { chunks, next: u64::try_from(last).ok() });

@@ -49,7 +49,8 @@ impl QdrantStore {
         prepare::prepare(&self.collection, &self.config, &plan).await.map_err(self.failed("prepare"))
     }
 
-    /// Returns the missing collection or indexes. Fails if the existing collection has different properties.
+    /// Returns the missing collection or indexes. Fails if the collection exists but does not have the
+    /// required properties.
     pub async fn missing(&self) -> Result<Vec<String>, VectorStoreError> {
         let plan = Plan::of_chunks(&self.config, &self.model);
         prepare::missing(&self.collection, &plan).await.map_err(self.failed("check"))

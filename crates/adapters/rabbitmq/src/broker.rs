@@ -23,8 +23,8 @@ use crate::topology::{self, Source};
 /// Returns the current trace context as a `traceparent`.
 type CurrentTrace = Box<dyn Fn() -> Option<String> + Send + Sync>;
 
-/// Jobs over RabbitMQ. Dropping the broker object closes its connections. Unsettled jobs are then delivered
-/// to other processes.
+/// Publishes and delivers jobs over RabbitMQ. Dropping the broker object closes its connections. Unsettled
+/// jobs are then delivered to other processes.
 pub struct RabbitMqBroker {
     pub(crate) shared: Arc<Shared>,
     /// Aborted when the broker is dropped.

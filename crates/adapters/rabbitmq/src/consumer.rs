@@ -68,7 +68,8 @@ pub(crate) async fn consume(shared: Arc<Shared>, stage: StageName, source: Sourc
 }
 
 async fn until(flag: &watch::Sender<bool>, value: bool) {
-    // The sender is borrowed during the wait, so it cannot be dropped.
+    // The wait fails only if the sender is dropped. This is not possible, because the sender is borrowed
+    // during the wait.
     let _ = flag.subscribe().wait_for(|now| *now == value).await;
 }
 
@@ -98,8 +99,8 @@ async fn attach_and_listen(shared: &Arc<Shared>, up: &Up, stage: StageName, sour
     end
 }
 
-/// Opens a channel, sets its prefetch, and starts the consumer. The prefetch is set each time, because the
-/// broker does not apply it to later channels.
+/// Opens a channel, sets its prefetch, and starts the consumer. The prefetch is set for each new channel,
+/// because the broker does not apply the prefetch of one channel to later channels.
 async fn attach(shared: &Shared, up: &Up, stage: StageName, source: Source) -> lapin::Result<(Arc<Lease>, Consumer)> {
     let queue = shared.names.queue(stage, source);
     // Suspects are delivered one at a time.
@@ -108,9 +109,9 @@ async fn attach(shared: &Shared, up: &Up, stage: StageName, source: Source) -> l
     channel.basic_qos(prefetch, BasicQosOptions::default()).await?;
     let options = BasicConsumeOptions::default();
     let consumer = channel.basic_consume(queue.as_str().into(), "".into(), options, FieldTable::default()).await?;
-    // When the second reply arrives, the messages that waited in the queue have also arrived. The broker
-    // sends these messages while it answers the first request. The lanes attach one after the other, so
-    // waiting interactive jobs are received first.
+    // The broker sends the messages that wait in the queue while it answers the first request. So these
+    // messages have arrived when the second reply arrives. The lanes attach one after the other, so waiting
+    // interactive jobs are received first.
     passive(&channel, &queue).await?;
     passive(&channel, &queue).await?;
     let (broken, is_lost) = (Notify::new(), watch::channel(false).0);

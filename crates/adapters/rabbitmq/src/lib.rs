@@ -12,8 +12,8 @@
 //! Guarantees:
 //!
 //! - `publish` returns when the broker has confirmed every job and returned none as unroutable. Unconfirmed
-//!   jobs are published again until the deadline. Message ids are deterministic, so a duplicate is
-//!   recognised.
+//!   jobs are published again until the deadline. Message ids are deterministic, so a duplicate has the same
+//!   id and is recognised.
 //! - A delivery is acknowledged after the broker has confirmed its replacement (a retry or a dead letter). If
 //!   the process stops in between, the job exists twice; it is never lost.
 //! - At most `prefetch` jobs of a stage are unsettled in a process. The prefetch is set each time a channel

@@ -54,7 +54,8 @@ impl Ownership {
 
     /// Waits until the key is no longer owned.
     pub async fn lost(&self) {
-        // A dropped sender means that the task ended.
+        // The wait fails only if the sender is dropped. Then the task has ended, and the key is not owned any
+        // more.
         let _ = self.until.clone().wait_for(Option::is_none).await;
     }
 }

@@ -87,8 +87,8 @@ impl Publisher {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns a channel in confirm mode. The connection of the channel is not blocked, because data that is
-    /// written to a blocked connection only accumulates.
+    /// Returns a channel in confirm mode. A blocked connection is not used, because data that is written to
+    /// it only accumulates.
     async fn channel(&self, reason: &mut String) -> (u64, Channel) {
         let mut backoff = Backoff::new(
             Duration::from_millis(self.config.backoff_min_ms),

@@ -111,8 +111,9 @@ fn size_of(content_range: &str) -> Option<u64> {
     content_range.rsplit_once('/')?.1.parse().ok()
 }
 
-/// Returns the token of the next page. If a list ended too early, a sweep or a reader would miss objects. If
-/// the token did not change, reading the list would never end.
+/// Returns the token of the next page. Returns an error if the server announces another page without a new
+/// token. If this page were taken as the last one, a sweep or a reader would miss objects. If the old token
+/// were used again, reading the list would never end.
 fn next_page(page: &ListObjectsV2Output, current: Option<&str>) -> Result<Option<String>, Fault> {
     match page.next_continuation_token() {
         _ if page.is_truncated() != Some(true) => Ok(None),

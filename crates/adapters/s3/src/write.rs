@@ -106,7 +106,8 @@ impl S3BlobStore {
         self.attempt("delete", key, || async {
             match self.client.delete_object().bucket(&self.bucket).key(self.object(key)).send().await {
                 Ok(_) => Ok(()),
-                // Some servers return this status instead of success.
+                // If the object does not exist, some servers return the status "not found" instead of
+                // success.
                 Err(error) => missing_or(error.into()).map(drop),
             }
         })

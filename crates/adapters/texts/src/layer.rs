@@ -78,7 +78,7 @@ impl Layer {
         Ok(None)
     }
 
-    /// The first trigram of a block, and the positions of its dictionary and postings.
+    /// The first trigram of a block, and the positions of the block in the dictionary and in the postings.
     fn block(&self, number: usize) -> Option<(Gram, usize, usize)> {
         let entry = self.directory.get(number * DIRECTORY_ENTRY_BYTES..)?.first_chunk::<DIRECTORY_ENTRY_BYTES>()?;
         let value = |at: usize| u32::from_le_bytes([entry[at], entry[at + 1], entry[at + 2], entry[at + 3]]);

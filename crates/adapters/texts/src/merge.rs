@@ -9,7 +9,7 @@ use crate::encode::{Sections, finish, header, sorted};
 use crate::format::{DamagedLayer, FileEntry, Header};
 use crate::layer::{Layer, Lists};
 
-/// The new number of a file that the merged layer does not contain.
+/// This value in place of a new number marks a file that the merged layer does not contain.
 const REMOVED: u32 = u32::MAX;
 
 /// The parts of the new layer that cannot be derived from the merged layers.

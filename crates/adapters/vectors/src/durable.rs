@@ -82,8 +82,8 @@ impl DurableVectorCache {
     /// damaged, only the vectors of this artifact are lost.
     async fn restore(&self, tenant: &Tenant, model: &ModelId) -> Result<u64, VectorCacheError> {
         let mut artifacts = self.list("restore", &batch::folder(tenant, model)).await?;
-        // The oldest artifact is read first. If the same content was embedded twice, the lost cache contained
-        // the older of the two vectors.
+        // The oldest artifact is read first, because the first vector of a content is kept. The lost cache
+        // also contained the older vector if the same content was embedded twice.
         artifacts.sort_by(|left, right| (left.modified_at, &left.key).cmp(&(right.modified_at, &right.key)));
         let mut num_restored = 0;
         for artifact in artifacts {

@@ -193,7 +193,8 @@ words! {
         Annotation = "annotation",
         /// A parameter or local variable without an evident type (`for x in …`, `x = f()`, `def f(x)`). Such
         /// a variable hides a variable with the same name in an outer scope. `type_name` is empty. The
-        /// binding is recorded only if the file uses the name alone or as the first part of a receiver.
+        /// binding is recorded only if the file uses the name without a receiver, or as the first part of a
+        /// receiver.
         Opaque = "opaque",
     }
 }

@@ -72,7 +72,7 @@ impl Reason {
     }
 }
 
-/// The result for a path.
+/// The result of a run for a path: indexed, skipped or failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// Indexed. The reason is present if the file is indexed only as text.

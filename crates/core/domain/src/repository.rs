@@ -47,7 +47,7 @@ impl Tenant {
 /// The state of the repository that a sync read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Revision {
-    /// A commit of git.
+    /// A git commit.
     Commit(BlobId),
     /// A working tree on disk. `commit` is the HEAD of the tree (`None` before the first commit). `dirty`
     /// means that the tree differs from HEAD. `tree` is a digest of paths, modes and contents, so different

@@ -54,7 +54,7 @@ impl fmt::Display for RunId {
     }
 }
 
-/// Id of a part: a unit of work of a run that one job does.
+/// Id of a part. A part is a unit of work of a run, and one job processes it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PartId {
     pub stage: StageName,

@@ -6,7 +6,7 @@ use memchr::{memchr, memrchr};
 
 use crate::lines::Hit;
 
-/// A line of a text that the answer shows.
+/// A line that the answer shows: a line of a hit, or a line near a hit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShownLine {
     /// One-based number of the line.

@@ -122,8 +122,8 @@ fn parse(request: &PatternRequest) -> Result<Hir, PatternError> {
     })
 }
 
-/// Removes the line feed from all classes. As in ripgrep, an expression that cannot match without a line feed
-/// is refused.
+/// Removes the line feed from all character classes of the expression. As in ripgrep, an expression that
+/// cannot match without a line feed is refused.
 fn without_line_feeds(expression: Hir) -> Result<Hir, PatternError> {
     let all = |parts: Vec<Hir>| parts.into_iter().map(without_line_feeds).collect::<Result<Vec<_>, _>>();
     Ok(match expression.into_kind() {

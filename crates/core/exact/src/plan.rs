@@ -15,9 +15,10 @@ use crate::query::GramQuery;
 
 /// Maximum number of texts in a set.
 const MAX_TEXTS: usize = 48;
-/// A class is replaced by its characters if it has at most this many distinct folded characters.
+/// A character class of the expression is replaced by its characters if it has at most this many distinct
+/// folded characters.
 const MAX_CLASS: usize = 16;
-/// A class with more characters than this is not folded.
+/// A character class with more characters than this is not folded.
 const MAX_UNFOLDED_CLASS: u32 = 64;
 /// Maximum number of repetitions of a part that are planned as a sequence.
 const MAX_REPEATED: u32 = 8;

@@ -37,8 +37,8 @@ impl Rules {
         }
     }
 
-    /// The properties of a path that `decide_text` depends on. For the same text, all paths of one class get
-    /// the same decision.
+    /// The properties of a path that `decide_text` depends on. Paths with equal properties form a class. For
+    /// the same text, all paths of a class get the same decision.
     pub fn text_class(&self, path: &RepoPath) -> TextClass {
         TextClass { marked: self.is_marked_generated(path), kind: generated::kind_of(path) }
     }

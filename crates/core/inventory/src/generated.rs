@@ -35,7 +35,8 @@ const COMMENT_LEADERS: &[&str] = &[
 const BLOCKS: &[(&str, &str)] =
     &[("/*", "*/"), ("<!--", "-->"), ("\"\"\"", "\"\"\""), ("'''", "'''"), ("{-", "-}"), ("(*", "*)")];
 
-/// Extensions of documents. Documents are written for people, even if their text mentions a generator.
+/// Extensions of documents. In these files, only `@generated` is a marker, because their text may mention a
+/// generator although people wrote it.
 const DOCUMENTS: &[&str] = &["md", "markdown", "mdx", "rst", "adoc", "txt", "org"];
 
 /// The properties of a path that `is_generated` depends on.

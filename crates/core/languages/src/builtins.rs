@@ -6,13 +6,13 @@ use std::fmt;
 /// spaces. Each name is in only one of the three lists.
 #[derive(Clone, Copy)]
 pub struct Builtins {
-    /// Names that both the parser and the linker read.
+    /// Names that both the parser and the linker read, with the effects of `parser` and of `linker`.
     pub shared: &'static [&'static str],
-    /// Names that only the parser reads. If such a name is used alone, the parser records no reference,
-    /// unless the file defines or imports the name.
+    /// Names that only the parser reads. If such a name is used without a qualifier, the parser records no
+    /// reference, unless the file defines or imports the name.
     pub parser: &'static [&'static str],
-    /// Names that only the linker reads. The parser records references to these names, but an unbound
-    /// reference never links to a definition in the repository.
+    /// Names that only the linker reads. The parser records references to these names, but a reference is
+    /// never linked to a definition in the repository if the file neither defines nor imports the name.
     pub linker: &'static [&'static str],
 }
 

@@ -26,8 +26,9 @@ enum BatchResult {
 }
 
 impl HttpEmbedder {
-    /// Returns the vectors of the texts in `batch`, each with the index of its text. A remainder may share
-    /// its call with other remainders.
+    /// Returns the vectors of the texts in `batch`, each with the index of its text. If the batch is a
+    /// remainder (the last texts, which do not fill a call), it may share its call with the remainders of
+    /// other callers.
     pub(super) async fn batch(
         &self,
         input_type: InputType,
@@ -126,10 +127,10 @@ impl HttpEmbedder {
         self.post(pass, input_type, texts).await
     }
 
-    /// Makes one call for this remainder and all waiting remainders that fit. If another remainder has
-    /// already included this remainder in its call, waits for that call instead. Returns `None` if the call
-    /// failed and any of its texts may be the cause. The texts of each caller are then sent separately, so
-    /// that the bad text of one caller causes no failures for other callers.
+    /// Makes one call for these texts (the remainder of a caller) and all waiting remainders that fit. If
+    /// another caller has already included this remainder in a call, waits for that call instead. Returns
+    /// `None` if the call failed and any of its texts may be the cause. The texts of each caller are then
+    /// sent separately, so that the bad text of one caller causes no failures for other callers.
     async fn shared_attempt(&self, texts: &[Cow<'_, str>]) -> Result<Option<CallResult>, EmbedderError> {
         let (class, limits) = (Class::Passages, self.limits(Class::Passages));
         let tokens = self.estimated(class, texts);
@@ -164,8 +165,8 @@ impl HttpEmbedder {
         Ok(self.share_result(result, texts.len(), members))
     }
 
-    /// Sends each member its part of the result. Returns the caller's part: the result for the first
-    /// `num_own` texts.
+    /// Sends each member of the shared call its part of the result. Returns the caller's part: the result for
+    /// the first `num_own` texts.
     fn share_result(&self, result: CallResult, num_own: usize, members: Vec<Member>) -> Option<CallResult> {
         if members.is_empty() {
             return Some(result);

@@ -26,7 +26,8 @@ pub struct EmbedderCounters {
     /// Texts that were cut because they were too long.
     pub num_truncated: u64,
     pub num_breaker_opened: u64,
-    /// Time that calls waited for the pace or for the provider's `Retry-After`, summed over all calls.
+    /// Time that calls waited for the pace of this client or for the provider's `Retry-After`, summed over
+    /// all calls.
     pub waited: Duration,
     pub num_in_progress: u64,
     pub concurrency_limit: u64,

@@ -124,8 +124,7 @@ impl Gate {
 }
 
 /// Random additional time of up to a tenth of the wait, so that calls with the same wait do not all continue
-/// at the same time. A question never waits longer than the provider requests, because a caller waits for the
-/// answer.
+/// at the same time. For a question the additional time is zero, because a caller waits for the answer.
 fn jitter(class: Class, wait: Duration) -> Duration {
     match class {
         Class::Questions => Duration::ZERO,

@@ -137,7 +137,7 @@ impl QueueSlot<'_> {
 }
 
 impl Remainder {
-    /// Returns `None` if the remainder was cancelled.
+    /// Makes this remainder a member of a shared call. Returns `None` if the remainder was cancelled.
     fn into_member(self) -> Option<Member> {
         let (reply, outcome) = oneshot::channel();
         self.taken.send(outcome).ok()?;

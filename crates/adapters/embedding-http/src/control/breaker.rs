@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Failures are counted over this time.
 const SPAN: Duration = Duration::from_secs(30);
-/// If fewer calls ended in this time, the share of failures is not representative.
+/// If fewer calls than this ended within `SPAN`, the share of failures is not representative and is ignored.
 const MIN_CALLS: usize = 20;
 const MAX_CONSECUTIVE_FAILURES: u32 = 5;
 pub(super) const PROBE_INTERVAL: Duration = Duration::from_secs(10);

@@ -1,8 +1,8 @@
 //! Limits the number of concurrent calls. The limit is fixed, or adapts to the response times of the
 //! provider.
 //!
-//! The adaptive rule and its constants come from Vector's adaptive request concurrency. There is one decision
-//! per round trip:
+//! The adaptive rule and its constants come from the feature "adaptive request concurrency" of the log
+//! collector Vector. There is one decision per round trip:
 //!
 //! - If the limit was reached and responses were no slower than before, the limit grows by one.
 //! - If responses were slower than the normal deviation allows, or the provider reported overload, the limit

@@ -59,8 +59,8 @@ impl Meter {
                 return *until;
             }
         }
-        // Calls in progress cause the remaining excess. If one of these calls ends now, its usage is counted
-        // for one more window.
+        // The remaining excess is the usage of calls in progress. Even if all these calls end now, their
+        // usage is counted for one more window.
         if excess == 0 { now } else { now + self.window }
     }
 

@@ -112,9 +112,9 @@ impl Control {
     pub fn ask(&mut self, now: Duration, tokens: u64, class: Class) -> Verdict {
         let probe_at = self.breaker.ready_at(now);
         if probe_at > now {
-            // The end of the probe may show that the provider works again. If one batch of a part fails, all
-            // its batches fail. So a batch that returned an error here instead of waiting would cancel the
-            // probe of another batch.
+            // If a probe is in progress, this call waits, because the end of the probe may show that the
+            // provider works again. If this call returned an error instead, all batches of its part would
+            // fail, and a probe by one of these batches would be cancelled.
             let is_probed = self.concurrency.num_in_progress() > 0;
             return if is_probed { Verdict::Wait { until: probe_at } } else { Verdict::Broken { until: probe_at } };
         }
@@ -246,7 +246,7 @@ mod tests {
         }
     }
 
-    /// Ends a call at `now` with a 429. Returns how many seconds no call may be made.
+    /// Ends a call at `now` with a 429. Returns for how many seconds no call may be made after that.
     fn wait_after(control: &mut Control, now: Duration, retry_after: Option<u64>) -> u64 {
         let permit = go(control, now);
         control.end(now, permit, End::Throttled { retry_after: retry_after.map(seconds) });

@@ -1,8 +1,8 @@
 //! The pace: an even flow with a small burst. The module uses the generic cell rate algorithm of the crate
 //! `governor`.
 //!
-//! The caller passes the time, and this module stores the state. A query can therefore leave the state
-//! unchanged, and amounts that were taken can be corrected later.
+//! The caller passes the time, and this module stores the state. So a query for the next possible time leaves
+//! the state unchanged, and an amount that was taken can be corrected later.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use governor::nanos::Nanos;
 use governor::state::{NotKeyed, StateStore};
 use governor::{Quota, RateLimiter};
 
-/// The time at which the next cell is due according to the average rate. This is the complete state of the
-/// algorithm.
+/// The time at which the next cell (one unit of the limited amount) is due at the average rate. This time is
+/// the complete state of the algorithm.
 #[derive(Clone, Default, Debug)]
 struct DueAt(Arc<AtomicU64>);
 

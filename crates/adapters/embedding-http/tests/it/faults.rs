@@ -89,7 +89,7 @@ async fn lasting_faults_are_errors_of_their_kind() {
     ] {
         let disturbed = provider(Shape::Voyage);
         let embedder = disturbed.embedder(config(Shape::Voyage));
-        // Earlier calls increase the retry budget.
+        // These calls increase the retry budget, so that the next call may be retried.
         for _ in 0..20 {
             embed(&embedder, 1).await.expect("no fault");
         }

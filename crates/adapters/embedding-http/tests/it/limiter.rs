@@ -171,8 +171,8 @@ impl Play {
         let mut ended: Vec<CallInProgress> = ended;
         ended.sort_by_key(|call| call.ends_at);
         for call in ended {
-            // Without a report, the limiter counts the requested amount. The real usage may be as high as
-            // this amount.
+            // If the provider does not report the usage of a call, the limiter counts the requested amount,
+            // because the call may have used all of it.
             self.limiter.settle(call.ends_at, call.reservation, call.reports_tokens.then_some(call.uses));
             self.seen.0.push((if call.arrives_late { call.ends_at } else { call.began_at }, call.uses));
         }
@@ -226,8 +226,8 @@ fn constant_load_uses_nearly_the_whole_quota() {
     }
 }
 
-/// While passages are always waiting, a question is allowed at once or at the next slot, and passages still
-/// get their share.
+/// While passages are always waiting, a question waits at most until the pace allows the next call, and
+/// passages still get their share of the quota.
 #[test]
 fn questions_do_not_wait_behind_passages() {
     let mut limiter = Limiter::new(&quota(600, 1_000_000, 10));

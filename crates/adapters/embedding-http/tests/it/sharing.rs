@@ -160,7 +160,8 @@ async fn requested_wait_applies_to_all_members() {
     let report = provider.provider().report();
     assert_eq!((report.num_calls, report.num_early), (4, 0), "{report:?}");
     sleep(Duration::from_secs(2)).await;
-    // A longer wait applies to all callers.
+    // If the provider requests a wait that is too long for the client, all callers of the shared call get an
+    // error.
     provider.provider().script([Fault::None, wait("60")]);
     let found = join_all((11..22).map(|number| embed(&embedder, number))).await;
     let num_throttled = found.iter().filter(|found| found.is_err()).count();

@@ -54,7 +54,7 @@ type DirectoryId = (u64, u64);
 
 struct Pending {
     path: Vec<u8>,
-    /// The path of the same directory, with all links resolved.
+    /// The path of this directory with all links resolved.
     real: Vec<u8>,
     /// The directories along the path, from the root to this directory (inclusive).
     passed: Vec<DirectoryId>,

@@ -57,8 +57,8 @@ pub(super) fn is_dirty(
     let id = Oid::from_bytes(&commit.0);
     let head = id.and_then(|id| repository.find_commit(id)).map(|commit| commit.tree_id());
     let Ok(head) = head else { return true };
-    // A comparison visits every directory of the tree, and a few objects can represent a billion directories.
-    // So the paths and directories of the tree are counted first.
+    // Comparing the commit's tree with the index visits every directory of the tree, and a few objects can
+    // represent a billion directories. So the paths and directories of the tree are counted first.
     let is_same_size =
         |below: Below| below.num_paths == tracked.len() as u64 && below.num_directories <= limits.max_entries as u64;
     if !count_below(repository, head, limits).is_ok_and(is_same_size) {

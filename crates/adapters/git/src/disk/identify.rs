@@ -74,12 +74,13 @@ fn read_entry(root: &Root, file: &FoundFile, kind: EntryKind, max_bytes: u64) ->
     }
 }
 
-/// Whether this is a rule file. A sync reads rule files before it decides which other files to read.
+/// Whether the path belongs to a rule file. A sync reads rule files before it decides which other files to
+/// read.
 fn is_rule_file(path: &RepoPath) -> bool {
     is_settings(path) || path.file_name() == ".gitattributes"
 }
 
-/// Whether this is a settings file, from which the reading plan is built.
+/// Whether the path belongs to a settings file. The reading plan is built from these files.
 fn is_settings(path: &RepoPath) -> bool {
     path.as_str() == ".cairn.yaml" || path.file_name() == ".cairnignore"
 }

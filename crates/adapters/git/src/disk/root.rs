@@ -115,7 +115,8 @@ impl Root {
     }
 }
 
-/// Whether an open failed because a part of the path is a link, or is a file although the path continues.
+/// Whether opening a path failed because a part of the path is a link, or because a part before the last one
+/// is a file.
 pub(super) fn leads_through_link(error: &io::Error) -> bool {
     [Errno::LOOP, Errno::XDEV, Errno::NOTDIR].iter().any(|kind| error.raw_os_error() == Some(kind.raw_os_error()))
 }
@@ -139,7 +140,7 @@ fn open_at_once(directory: &OwnedFd, path: &[u8], flags: OFlags) -> Result<Owned
     let mut opened = open();
     for _ in 1..ATTEMPTS {
         match opened {
-            // Another program renamed a directory during the call.
+            // Another program renamed a directory during the call, so the call is repeated.
             Err(Errno::AGAIN) => opened = open(),
             _ => break,
         }

@@ -79,7 +79,7 @@ pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) ->
     Ok(DiskTree { root: Arc::new(root), revision, branch, entries: identified.entries, cache })
 }
 
-/// The data of git for a working tree. Data that cannot be read is absent.
+/// Git's data about a working tree. Data that cannot be read is absent.
 #[derive(Default)]
 struct GitState {
     repository: Option<OpenRepository>,

@@ -1,5 +1,5 @@
-//! Compares the trees of commits. Subtrees with the same id are skipped without being read, because most
-//! commits change few trees.
+//! Compares the trees of commits. Subtrees with the same id are skipped without being read. This saves most
+//! of the work, because most commits change few trees.
 
 use std::collections::HashSet;
 
@@ -38,7 +38,7 @@ impl<'r> Trees<'r> {
         }
     }
 
-    /// Every path of a tree, sorted, without dates.
+    /// Every path of a tree, sorted. The times of the last changes are not set yet.
     pub(super) fn list(&mut self, root: Oid, limits: &Limits) -> Result<Vec<PathHistory>, git2::Error> {
         let mut paths = Vec::new();
         let mut num_directories = 0;
@@ -57,7 +57,8 @@ impl<'r> Trees<'r> {
                     pending.push((entry.id, [path.as_slice(), b"/"].concat(), depth + 1));
                 }
             }
-            // Trees without files are counted too, because a few objects can represent a billion such trees.
+            // Trees without files also count towards the limit, because a few objects can represent a billion
+            // such trees.
             num_directories += 1;
             if num_directories > limits.max_entries || paths.len() + pending.len() > limits.max_entries {
                 return Err(git2::Error::from_str("the tree has more paths than the limit"));
@@ -85,7 +86,8 @@ impl<'r> Trees<'r> {
         Ok(None)
     }
 
-    /// The watched files of `new` whose content differs in `old`.
+    /// The files of `new` in the watched directories whose contents differ in `old`. (Other directories are
+    /// not entered.)
     pub(super) fn changed(&mut self, new: Oid, old: Oid) -> Result<Vec<Vec<u8>>, git2::Error> {
         let mut changed = Vec::new();
         let mut pending = vec![(new, Some(old), Vec::new())];

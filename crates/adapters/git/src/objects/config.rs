@@ -14,7 +14,7 @@ use crate::regular_file::{open_regular, read_regular};
 
 const MAX_CONFIG_BYTES: u64 = 16 << 20;
 
-/// Extensions of the format that do not change how objects, references and the index are read.
+/// Extensions of git's repository format that do not change how objects, references and the index are read.
 const HARMLESS_EXTENSIONS: &[&str] =
     &["noop", "partialclone", "preciousobjects", "relativeworktrees", "worktreeconfig"];
 

@@ -1,4 +1,4 @@
-//! Finds the directory of git for a path, and reads git's own small files in it.
+//! Finds the git directory for a path, and reads git's own small files in this directory.
 //!
 //! These files come with the repository, so each of them may be a pipe, a device or a huge file. They are
 //! opened without waiting, only regular files are read, and each read has a limit.
@@ -24,8 +24,8 @@ pub(crate) struct GitDirectory {
 }
 
 impl GitDirectory {
-    /// The directory of git at exactly this path: the directory or the file `.git` in it, or the path itself
-    /// if it contains no `.git`. The code of the error is `NotFound` if no repository is there.
+    /// The git directory at exactly this path: the directory or the file `.git` in it, or the path itself if
+    /// it contains no `.git`. The code of the error is `NotFound` if no repository is there.
     pub(crate) fn find(path: &Path) -> Result<Self, git2::Error> {
         let inner = path.join(".git");
         let own = match fs::metadata(&inner) {
@@ -76,12 +76,12 @@ pub(super) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// The error about a file of git that cannot be used. `name` is the path of the file relative to the
-/// directory of git.
+/// The error about one of git's own files that cannot be used. `name` is the path of the file relative to the
+/// git directory.
 pub(super) fn unusable(name: &str, why: &dyn std::fmt::Display) -> git2::Error {
     git2::Error::new(ErrorCode::GenericError, ErrorClass::Repository, format!("`{name}` cannot be used: {why}"))
 }
 
 fn not_found() -> git2::Error {
-    git2::Error::new(ErrorCode::NotFound, ErrorClass::Repository, "there is no repository of git")
+    git2::Error::new(ErrorCode::NotFound, ErrorClass::Repository, "there is no git repository")
 }

@@ -49,7 +49,7 @@ fn damaged(name: &str) -> git2::Error {
 struct LooseFile {
     /// The size of the object. `None` if the file has no readable header.
     header: Option<u64>,
-    /// `None` if the file is not a regular file.
+    /// The unpacked bytes of the file. `None` if it is not a regular file.
     content: Option<BufReader<ZlibDecoder<BufReader<File>>>>,
 }
 

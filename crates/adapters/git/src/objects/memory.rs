@@ -22,7 +22,7 @@ use super::loose::LooseObjects;
 const EACH_THREAD: usize = 16 << 20;
 /// The largest single allocation for large objects. Only one thread at a time may use this limit.
 const ONE_THREAD: usize = 96 << 20;
-/// The sizes of allocations of at least this size are added to the work.
+/// Only allocations of at least this size count as work (see `FREE_WORK`).
 const LARGE: usize = 1 << 20;
 /// If an allocation of more than this size remains after a failed read, libgit2 has leaked it. The cache of
 /// libgit2 stores no object of 1 MiB or more. The leaked memory is the base of a delta that cannot be
@@ -32,7 +32,8 @@ const LEAK: usize = 2 << 20;
 const MAX_LIVE: usize = 8;
 
 /// The maximum work of a snapshot, in bytes of large allocations: a fixed number of bytes, plus a number of
-/// bytes for each byte that was read. A normal chain has at most 50 deltas of about the same size.
+/// bytes for each byte that was read. A normal chain of deltas has at most 50 deltas of about the same size,
+/// so it stays below this maximum.
 const FREE_WORK: u64 = 8 << 30;
 const WORK_PER_BYTE: u64 = 64;
 
@@ -163,8 +164,8 @@ fn is_granted(size: usize) -> bool {
     true
 }
 
-/// In the list, replaces the address `old` with `new`. 0 means no address. While no object is read, the list
-/// is not changed.
+/// In the list `LIVE`, replaces the address `old` with `new`. 0 means no address. While no object is read,
+/// the list is not changed.
 fn note(old: usize, new: usize) {
     if LIMIT.get() == usize::MAX || old == new {
         return;

@@ -24,7 +24,8 @@ const MAX_DIRECTORIES: usize = 64;
 /// Maximum number of files that are checked in one directory of packs.
 const MAX_PACK_FILES: usize = 1 << 20;
 
-/// libgit2 asks backends with a higher priority first. libgit2 itself uses these priorities.
+/// libgit2 searches backends with a higher priority first. The values are those that libgit2 itself uses for
+/// loose objects and packs.
 const LOOSE_PRIORITY: i32 = 1;
 const PACKED_PRIORITY: i32 = 2;
 
@@ -106,7 +107,8 @@ fn add(
 
 /// The packs of a directory.
 enum Packs {
-    /// libgit2 may list the directory itself, so it also finds packs that appear later.
+    /// All indexes of the directory are regular files, so libgit2 may list the directory itself. It then also
+    /// finds packs that appear later.
     AllRegular,
     /// The directory has an index that is not a regular file. The list contains the indexes that are regular
     /// files.

@@ -12,7 +12,7 @@ use crate::regular_file::open_regular;
 
 /// Maximum length of a chain of references. The last reference of the chain names an object.
 const MAX_SYMBOLIC: usize = 5;
-/// Maximum size of `packed-refs`. A million references have about 100 MB.
+/// Maximum size of `packed-refs`. A file with a million references has about 100 MB.
 const MAX_PACKED_BYTES: u64 = 256 << 20;
 /// Maximum length of a line of `packed-refs`.
 const MAX_PACKED_LINE_BYTES: u64 = 16 << 10;
@@ -68,7 +68,8 @@ fn read(directory: &GitDirectory, name: &str) -> Result<Value, git2::Error> {
     match read_line(&path) {
         Ok(line) => parse(&line).ok_or_else(|| unusable(name, &"it names no object")),
         Err(error) if is_absent(&error) => packed(directory, name)?.ok_or_else(|| missing(name)),
-        // The directory contains references with longer names, or it remained after their deletion.
+        // A directory has the name of the reference. It contains references with longer names, or remained
+        // after such references were deleted.
         Err(_) if path.is_dir() => packed(directory, name)?.ok_or_else(|| missing(name)),
         Err(error) if error.kind() == ErrorKind::InvalidFilename => {
             packed(directory, name)?.ok_or_else(|| missing(name))

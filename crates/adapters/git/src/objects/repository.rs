@@ -19,9 +19,9 @@ use crate::failure::{failure, from_git, printable};
 /// Maximum number of tags between a reference and its commit.
 const MAX_TAGS: usize = 10;
 
-/// Maximum size of the index for each path that a tree may have.
+/// Maximum size of git's index, in bytes for each path that a tree may have.
 const MAX_INDEX_BYTES_PER_PATH: u64 = 512;
-/// An index of this many paths is read even if a tree may have fewer.
+/// An index with up to this number of paths is read even if the limit on the paths of a tree is lower.
 const MIN_INDEX_PATHS: usize = 1_000_000;
 
 /// An open repository.
@@ -95,7 +95,8 @@ impl OpenRepository {
     /// Reads the index. The index is empty if its file does not exist.
     pub(crate) fn index(&self, max_entries: usize) -> Result<Index, git2::Error> {
         let path = self.index_path();
-        // The index of a sparse working tree also contains the paths that are not on disk.
+        // The maximum is not based on the limit alone, because the index of a sparse working tree also
+        // contains the paths that are not on disk.
         let max_bytes = (max_entries.max(MIN_INDEX_PATHS) as u64).saturating_mul(MAX_INDEX_BYTES_PER_PATH);
         match fs::metadata(&path) {
             Ok(found) if !found.is_file() => Err(unusable("index", &"is not a regular file")),
@@ -114,7 +115,7 @@ impl OpenRepository {
         LooseObjects::new(self.object_directories.clone())
     }
 
-    /// A new count of the work for reading objects.
+    /// A new counter of the work for reading objects, which starts at zero.
     pub(crate) fn work(&self) -> Work {
         Work::new(self.loose())
     }
@@ -135,7 +136,7 @@ impl OpenRepository {
         self.find_checked_commit(&self.loose(), id)
     }
 
-    /// Like `find_commit`, for a caller that reads many commits.
+    /// Like `find_commit`, for a caller that reads many commits and uses the same `loose` for all of them.
     pub(crate) fn find_checked_commit(&self, loose: &LooseObjects, id: Oid) -> Result<Commit<'_>, git2::Error> {
         loose.check(id)?;
         small(|| self.objects.find_commit(id))
@@ -163,7 +164,7 @@ pub(crate) fn blob_of(id: Oid) -> BlobId {
     BlobId(bytes)
 }
 
-/// The kind of entry for a file mode of git. `None` for directories.
+/// The kind of a tree entry with this file mode. `None` for directories.
 pub(crate) fn kind_of_mode(mode: u32) -> Option<EntryKind> {
     match mode & 0o170_000 {
         0o040_000 => None,

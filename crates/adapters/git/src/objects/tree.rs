@@ -156,7 +156,7 @@ pub(crate) struct Below {
 impl Below {
     const ONE_PATH: Below = Below { num_paths: 1, num_filled_directories: 0, num_directories: 0 };
 
-    /// Adds a directory and its content.
+    /// Adds a directory to the counts, with the paths and directories below it.
     fn add_directory(&mut self, below: Below) {
         let is_filled = u64::from(below.num_paths > 0);
         self.num_paths = self.num_paths.saturating_add(below.num_paths);

@@ -166,7 +166,8 @@ pub(super) fn check_git_version(limits: &Limits) -> Result<(), SourceError> {
         let timeout = limits.fetch_timeout.max(Duration::from_secs(1));
         let bounds = Bounds { timeout, resources: resources(&Limits::default()), directory: None };
         let mut command = Command::new("git");
-        // Even this command fails if the configuration of the user is damaged.
+        // Git must not read the configuration of the user, because even this command fails if that
+        // configuration is damaged.
         command.arg("--version").env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
         command.env("GIT_DIR", "/nonexistent");
         let output = child::run(&mut command, &bounds).ok()?;

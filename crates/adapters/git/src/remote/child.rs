@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(output.stdout.len(), MAX_OUTPUT_BYTES);
     }
 
-    /// The remote writes its text into the same stream as git.
+    /// Git writes the messages of the remote into the same stream as its own messages.
     #[test]
     fn text_of_the_remote_is_not_read_as_an_exhausted_limit() {
         for (note, is_out_of_memory) in [("Out of memory, malloc failed", true), ("died of signal 24", false)] {

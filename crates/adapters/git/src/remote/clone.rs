@@ -60,7 +60,8 @@ impl<'k> CloneDirectory<'k> {
                     file.set_modified(SystemTime::now()).map_err(broken)?;
                     return Ok(file);
                 }
-                // A sweep has removed the lock file.
+                // A sweep has removed the lock file before it was locked here, so the loop creates a new lock
+                // file.
                 Ok(()) => {}
                 Err(fs::TryLockError::WouldBlock) if Instant::now() < deadline => {
                     #[expect(
@@ -161,8 +162,8 @@ fn is_reduced_to_data(clone: &Path) -> io::Result<bool> {
             remove(&entry.path())?;
         }
     }
-    // This folder can contain the file `alternates` (other object stores). A fetch does not need any file in
-    // this folder.
+    // The folder `objects/info` can contain the file `alternates`, which lists other object stores. A fetch
+    // does not need any file in this folder.
     remove(&clone.join("objects/info"))?;
     for name in DATA {
         let path = clone.join(name);

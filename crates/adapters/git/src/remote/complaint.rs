@@ -32,8 +32,8 @@ const MEANINGS: &[(&str, ErrorKind)] = &[
 /// The beginning of a line with the error that the remote sends instead of an answer.
 const REMOTE_ERROR: &str = "fatal: remote error:";
 
-/// The lines of the output that do not contain text of the remote. Git writes `remote:` before each line of
-/// the remote, also after a carriage return.
+/// The lines of git's error output that do not contain text from the remote. Git writes `remote:` before each
+/// line of such text, also if the line follows a carriage return.
 pub(super) fn own_lines(stderr: &str) -> impl Iterator<Item = &str> {
     let lines = stderr.split(['\n', '\r']);
     lines.filter(|line| !line.starts_with("remote:") && !line.starts_with(REMOTE_ERROR))
@@ -41,8 +41,9 @@ pub(super) fn own_lines(stderr: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the kind of a failure, and the most useful line of the output.
 ///
-/// The notes of the remote do not decide the kind. An error line of the remote can show that the remote
-/// refuses the request, but not that this machine or the received data is faulty.
+/// Lines that begin with `remote:` do not decide the kind, because the remote wrote their text. An error line
+/// of the remote can show that the remote refuses the request, but not that this machine or the received data
+/// is faulty.
 pub(super) fn explain(stderr: &str, url: &str) -> (ErrorKind, String) {
     // The URL is replaced first, because the name of a repository may contain one of the phrases.
     let plain = |text: String| text.to_ascii_lowercase().replace(&url.to_ascii_lowercase(), "URL");

@@ -199,7 +199,8 @@ impl<'s> Remote<'s> {
         Err(self.fault(kind, message))
     }
 
-    /// The clone had this size when git was stopped.
+    /// The error for a clone that exceeds its maximum size. `size_bytes` is the size of the clone when git
+    /// was stopped.
     fn too_much_data(&self, size_bytes: u64) -> SourceError {
         let limit = self.settings.limits.max_fetch_bytes;
         let message = format!(
@@ -209,7 +210,8 @@ impl<'s> Remote<'s> {
         self.fault(ErrorKind::TooLarge, message)
     }
 
-    /// The system ends git when it reaches one of these limits, so the amount that git needs is not known.
+    /// The error for a fetch that reached the limit on memory or on processor time. The system ends git at
+    /// such a limit, so the amount that git needs is not known.
     fn too_large(&self, unit: &str, limit: u64, setting: &str) -> SourceError {
         let message = format!(
             "git needs more than {limit} {unit} for this repository; the limit is {limit} (`sources.{setting}`)"

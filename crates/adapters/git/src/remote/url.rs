@@ -5,7 +5,8 @@ use url::{Host, Url};
 use crate::failure::printable;
 use crate::settings::RemotePolicy;
 
-/// A URL that the policy allows. Git, curl and the name resolution all get this same normalized form.
+/// A URL that the policy allows. Git, curl and the name resolution all get the same normalized form of the
+/// URL.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RemoteUrl {
     url: Url,
@@ -43,7 +44,7 @@ pub enum InvalidUrl {
     #[error("the URL has a character that is not allowed in the URL of a repository")]
     BadCharacter,
     #[error(
-        "the host is on this machine, in a private network, or is a metadata service; `sources.allow_private_addresses` permits such hosts"
+        "the host is on this machine or in a private network, or is a metadata service; `sources.allow_private_addresses` permits such hosts"
     )]
     PrivateAddress,
 }

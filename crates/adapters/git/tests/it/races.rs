@@ -51,8 +51,8 @@ fn read_all(tree: &dyn SnapshotTree) -> usize {
     for entry in tree.entries() {
         assert_ne!(entry.blob, outside, "{} was hashed through a link", entry.path);
         assert!(!entry.path.as_str().ends_with("secret"), "a directory outside was listed");
-        // There are several reads for each listing, because the change must happen between a listing and a
-        // read.
+        // Each listed file is read several times, so that the file is likely to be exchanged between the
+        // listing and one of the reads.
         for _ in 0..5 {
             if let Ok(bytes) = reader.read(entry) {
                 assert_ne!(bytes, OUTSIDE.as_bytes(), "{} was read through a link", entry.path);

@@ -16,7 +16,8 @@ fn is_dirty(tree: &dyn SnapshotTree) -> bool {
 
 fn listed_by_git(fixture: &Fixture) -> BTreeSet<Vec<u8>> {
     let output = fixture.git(&["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
-    // The index also lists removed files, and files that a directory has replaced.
+    // Git's index also contains files that were removed from the disk, and files that were replaced with a
+    // directory.
     let exists = |path: &&[u8]| {
         let path = fixture.repo.join(std::ffi::OsStr::from_bytes(path));
         path.symlink_metadata().is_ok_and(|metadata| !metadata.is_dir() || path.join(".git").exists())
@@ -414,7 +415,7 @@ fn files_are_read_beneath_a_directory() {
     }
 }
 
-/// The rules of such a file are missing, so the file is listed with the reason.
+/// A settings file that is not a regular file is listed with the reason, because its rules are missing.
 #[test]
 fn settings_files_that_are_not_regular_are_reported() {
     let fixture = Fixture::repository();

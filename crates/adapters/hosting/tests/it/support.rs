@@ -34,7 +34,7 @@ pub fn service(kind: ServiceKind, server: &TestServer, more: &str) -> HostingSer
     HostingService::new(config(kind, &server.url(), more), &open()).expect("a service")
 }
 
-/// The repositories of an organisation, and the failures that it simulates.
+/// The repositories of a simulated organisation, and the failures that the server simulates.
 #[derive(Clone, Debug, Default)]
 pub struct Held {
     pub repositories: Vec<HostedRepository>,

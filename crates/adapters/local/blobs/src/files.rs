@@ -44,8 +44,8 @@ pub(crate) fn put(root: &Path, key: &str, bytes: &[u8]) -> io::Result<Put> {
         // The caller has not created a reference to the object yet, and a sweep removes old objects without a
         // reference. So the object must get a new modification time.
         file.set_modified(SystemTime::now())?;
-        // The writer that linked the object may not have synced the directory yet, but a successful `put`
-        // means that the object is durable.
+        // A successful `put` guarantees that the object is durable. The directory is synced here, because the
+        // writer that linked the object may not have synced it yet.
         sync_parent(&path)?;
         return Ok(Put::AlreadyThere);
     }
@@ -94,7 +94,7 @@ fn link(root: &Path, temporary: &Path, path: &Path) -> io::Result<Put> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 return if path.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(Put::AlreadyThere) };
             }
-            // A concurrent deletion has removed the empty directory.
+            // A concurrent deletion has removed the empty directory, so the next attempt creates it again.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
@@ -185,7 +185,7 @@ fn walk(path: &Path, directory: &str, prefix: &str, found: &mut Vec<BlobMeta>) -
         if check_blob_key(&key).is_err() || !(key.starts_with(prefix) || prefix.starts_with(&key)) {
             continue;
         }
-        // An object may be deleted while the directory is read.
+        // An object that is deleted while the directory is read is skipped.
         let Some(meta) = found_or_none(entry.metadata())? else { continue };
         if meta.is_dir() {
             walk(&entry.path(), &key, prefix, found)?;

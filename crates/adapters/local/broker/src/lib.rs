@@ -95,7 +95,7 @@ impl LocalBroker {
         None
     }
 
-    /// Returns a delivery, or the time of the next change.
+    /// Returns a delivery, or the time at which a message may become receivable.
     fn try_receive(&self, stage: StageName) -> Received {
         let mut state = self.lock();
         if state.is_closed {

@@ -158,7 +158,7 @@ impl<'a> StaticModel<'a> {
         }
     }
 
-    /// The row of a word outside the vocabulary. Several of these words share a row.
+    /// The row of a word outside the vocabulary. Several such words share one row.
     pub(crate) fn bucket(&self, hash: u32) -> usize {
         (self.num_words + hash % self.num_buckets) as usize
     }

@@ -40,7 +40,7 @@ impl Kernel {
 pub(crate) struct QueryVector {
     kernel: Kernel,
     bytes: Vec<i8>,
-    /// The same numbers as 16-bit integers.
+    /// The elements of the vector as 16-bit integers.
     words: Vec<i16>,
     sum: i32,
 }

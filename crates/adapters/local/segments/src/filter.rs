@@ -1,4 +1,5 @@
-//! Applies filters to sets of rows. Properties that all rows of a file share are tested once for each file.
+//! Applies filters to sets of rows. Properties that all rows of a source file share are tested once for each
+//! source file.
 
 use cairn_domain::ChunkKind;
 use cairn_ports::{ChunkFilter, IncludeTests, literal_path};

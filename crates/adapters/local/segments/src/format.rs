@@ -11,8 +11,8 @@
 //!
 //! Numbers are little-endian. Checksums are the first 16 bytes of blake3. When a file is opened, the header
 //! and the sections that every query reads are verified (`Section::is_checked_at_open`). `verify` checks all
-//! sections. Rows are sorted by path, span and key. So the rows of one file are adjacent, and hits with equal
-//! scores are already in the order of the results.
+//! sections. Rows are sorted by path, span and key. So the rows of one source file are adjacent, and hits
+//! with equal scores are already in the order of the results.
 
 use cairn_domain::Key128;
 use serde::{Deserialize, Serialize};
@@ -121,14 +121,14 @@ pub(crate) fn checksum(bytes: &[u8]) -> [u8; 16] {
     first
 }
 
-/// Properties that all rows of one file share. Filters test these properties once per file, instead of once
-/// per row.
+/// Properties that all rows of one source file share. Filters test these properties once per source file,
+/// instead of once per row.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FileTable {
     pub(crate) languages: Vec<String>,
     pub(crate) modules: Vec<String>,
     pub(crate) tag_sets: Vec<Vec<String>>,
-    /// The files in the order of their rows.
+    /// The source files in the order of their rows.
     pub(crate) files: Vec<FileEntry>,
 }
 
@@ -139,7 +139,7 @@ pub(crate) struct FileEntry {
     pub(crate) module: u32,
     pub(crate) tag_set: u32,
     pub(crate) changed_at: Option<i64>,
-    /// Number of rows of this file. The rows of a file follow the rows of the previous file.
+    /// Number of rows of this source file. They follow the rows of the previous source file in the table.
     pub(crate) num_rows: u32,
 }
 

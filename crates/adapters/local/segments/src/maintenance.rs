@@ -227,8 +227,8 @@ fn merge(directory: &Path, snapshot: &Snapshot, group: &BTreeMap<&str, Member<'_
         num_removed += member.dead.len() as u64;
         rows.extend(all_rows(segment, |row| !member.dead.contains(&row))?);
         tombstones.extend(segment.tombstones());
-        // A member will be deleted, and with it the member's list of replaced files. So the new file must
-        // list those of them that still exist.
+        // Each file of the group will be deleted, and with it its list of the files that it replaced. So the
+        // new file must list the replaced files that still exist.
         let still_there = |name: &&String| snapshot.names().contains(*name);
         replaces.extend(segment.header().replaces.iter().filter(still_there).cloned());
     }
@@ -249,7 +249,7 @@ fn merge(directory: &Path, snapshot: &Snapshot, group: &BTreeMap<&str, Member<'_
     Ok(num_removed)
 }
 
-/// The tombstones that end a row of the merged file or of another file.
+/// The tombstones that are still needed, because they end a row of the merged file or of another file.
 fn needed(tombstones: Vec<Tombstone>, rows: &[Row], others: &[&Segment]) -> Result<Vec<Tombstone>, SegmentError> {
     let mut first: BTreeMap<ChunkKey, GenerationId> = BTreeMap::new();
     for row in rows {

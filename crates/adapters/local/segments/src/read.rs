@@ -9,8 +9,8 @@ use cairn_ports::ChunkPage;
 use crate::error::SegmentError;
 use crate::repository::{OpenSegment, Snapshot};
 
-/// The number of rows of a page. A page is large, because rows in the order of keys share a compressed block
-/// only by chance.
+/// The number of rows of a page. The keys of a page refer to rows in arbitrary blocks. A large page has more
+/// rows in each block, so fewer blocks are decompressed for each row.
 const PAGE_ROWS: usize = 4_096;
 
 /// The visible records of the keys, in the order of the keys.

@@ -65,7 +65,7 @@ impl Repository {
                 return Ok(Arc::clone(before));
             }
             match Snapshot::open(&self.directory, &names, before.map(Arc::as_ref)) {
-                // Another process removed a file after the listing.
+                // Another process removed a file after the listing, so the folder is listed again.
                 Err(error) if error.is_not_found() => {}
                 snapshot => return snapshot.map(Arc::new),
             }

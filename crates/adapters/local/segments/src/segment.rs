@@ -24,8 +24,8 @@ use crate::postings::Postings;
 use crate::writer::Tombstone;
 
 const TOMBSTONE_BYTES: usize = KEY_BYTES + 8;
-/// Maximum size of a decompressed table of files. Without the limit, a damaged length could allocate all
-/// memory.
+/// Maximum size of the decompressed table of source files. Without the limit, a damaged length could allocate
+/// all memory.
 const MAX_TABLE_BYTES: usize = 1 << 30;
 
 /// An open segment.
@@ -33,10 +33,10 @@ pub(crate) struct Segment {
     path: PathBuf,
     map: Mmap,
     header: Header,
-    /// Position of each section in the file.
+    /// Position of each section in the segment file.
     ranges: [Range<usize>; NUM_SECTIONS],
     files: FileTable,
-    /// First row of each file.
+    /// First row of each source file.
     file_starts: Vec<u32>,
 }
 
@@ -125,7 +125,7 @@ impl Segment {
         &self.map[self.ranges[section as usize].clone()]
     }
 
-    /// The table of files, with the rows of each file.
+    /// The source files of the segment, each with its rows.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&FileEntry, Range<u32>)> {
         let ranges = self.file_starts.iter().zip(&self.files.files);
         ranges.map(|(start, file)| (file, *start..*start + file.num_rows))
@@ -135,17 +135,17 @@ impl Segment {
         &self.files
     }
 
-    /// The file of a row below `num_rows`.
+    /// The source file of a row. The number of the row must be less than `num_rows`.
     pub(crate) fn file_of(&self, row: u32) -> &FileEntry {
         &self.files.files[self.file_starts.partition_point(|start| *start <= row) - 1]
     }
 
-    /// The columns of a row below `num_rows`.
+    /// The columns of a row. The number of the row must be less than `num_rows`.
     pub(crate) fn row(&self, row: u32) -> RowRecord {
         RowRecord::from_bytes(element(self.section(Section::Rows), row))
     }
 
-    /// The generation in which a row below `num_rows` began.
+    /// The generation in which a row began. The number of the row must be less than `num_rows`.
     pub(crate) fn generation_of(&self, row: u32) -> GenerationId {
         GenerationId(self.header.generations[usize::from(self.row(row).generation)])
     }
@@ -326,8 +326,8 @@ pub(crate) struct RecordReader<'a> {
 }
 
 impl RecordReader<'_> {
-    /// The record of a row below `num_rows`. The text of the record is empty if the reader was created
-    /// without texts.
+    /// The record of a row. The number of the row must be less than `num_rows`. The text of the record is
+    /// empty if the reader was created without texts.
     pub(crate) fn record(&mut self, row: u32) -> Result<ChunkRecord, SegmentError> {
         let segment = self.segment;
         let damaged = || segment.damaged("a block of texts cannot be read");

@@ -77,7 +77,8 @@ pub(crate) fn order(rows: &mut Vec<Row>) {
     rows.dedup_by(|left, right| left.point.chunk.key == right.point.chunk.key && left.generation == right.generation);
 }
 
-/// The dimensions of all vectors. Returns an error if they differ.
+/// The number of dimensions that all vectors have. Returns an error if the vectors have different numbers of
+/// dimensions.
 pub(crate) fn common_dimensions(rows: &[Row]) -> Result<u16, SegmentError> {
     let dimensions = rows.first().map_or(0, |row| row.point.dense.0.len());
     let odd = rows.iter().find(|row| row.point.dense.0.len() != dimensions);

@@ -170,7 +170,7 @@ async fn damage_is_reported_and_a_repeated_part_repairs_it() {
     let sound = fs::read(&path).expect("read");
     for torn in [&sound[..sound.len() / 2], &sound[..10], &[], b"something else entirely, of some length"] {
         fs::write(&path, torn).expect("written");
-        // The new store has no open file yet.
+        // A new store is used, because the first store may still have the undamaged file open.
         let store = SegmentStore::new(fixture.folder.path());
         let error = store.count(&view(2, &[]), &everything(), &ChunkFilter::default()).await.expect_err("damaged");
         assert_eq!(error.kind, ErrorKind::Corrupt);

@@ -45,7 +45,8 @@ impl Fault {
         Self { kind: ErrorKind::NotFound, cause: None }
     }
 
-    /// Converts a fault of the index to a fault of the vector cache, whose remedy is different.
+    /// Converts a fault of the index to a fault of the vector cache, because the remedy for a damaged vector
+    /// cache is different.
     pub(crate) fn in_cache(self) -> Self {
         let cause = self.cause.map(|cause| match cause.downcast::<Damaged>() {
             Ok(damaged) => Box::new(DamagedCache { detail: damaged.detail }),

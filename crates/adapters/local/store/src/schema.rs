@@ -40,7 +40,8 @@ impl Schema {
             return Ok(());
         }
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Another process may have migrated the file while this process waited for the lock.
+        // The version is read after the lock is taken, because another process may have migrated the file in
+        // the meantime.
         let version = self.version(&transaction)?;
         for migration in &self.migrations[version.saturating_sub(self.too_old)..] {
             transaction.execute_batch(migration)?;

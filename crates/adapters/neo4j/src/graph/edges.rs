@@ -13,7 +13,7 @@ pub(crate) const INSERT_ENDS: &str = "
 UNWIND $nodes AS key
 MERGE (:Node~ {key: key})";
 
-/// Inserts edges. `insert_row` creates `$rows`.
+/// Inserts edges. `insert_row` creates each row of the parameter `$rows`.
 pub(crate) const INSERT: &str = "
 UNWIND $rows AS row
 MATCH (source:Node~ {key: row.source})
@@ -23,7 +23,7 @@ ON CREATE SET edge.edge = row.edge, edge.owner = $owner, edge.tenant = $tenant, 
     edge.gen_to = $open, edge.position = row.position, edge.kind = row.kind, edge.line = row.line,
     edge.resolution = row.resolution, edge.confidence_percent = row.confidence_percent";
 
-/// Retires edges. `retire_row` creates `$rows`.
+/// Retires edges. `retire_row` creates each row of the parameter `$rows`.
 pub(crate) const RETIRE: &str = "
 UNWIND $rows AS row
 MATCH ()-[edge:EDGE~ {owner: $owner, position: row.position}]->()

@@ -12,8 +12,8 @@
 //! Guarantees:
 //!
 //! - Staging only inserts records.
-//! - Retiring changes only versions that began earlier. Such a version must also be open, or an aborted
-//!   generation must have ended it.
+//! - Retiring changes only versions that began in an earlier generation. Such a version must also be open, or
+//!   an aborted generation must have ended it.
 //! - An edge is returned to a reader only if its owner and both ends are visible and in scope. This condition
 //!   is tested before any limit is applied.
 //! - A part that is too large for one transaction is staged in several transactions. The records of the part

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::fault::Fault;
 use crate::values::{key_text, position, row};
 
-/// Inserts versions of nodes. `insert_row` creates `$rows`.
+/// Inserts versions of nodes. `insert_row` creates each row of the parameter `$rows`.
 pub(crate) const INSERT: &str = "
 UNWIND $rows AS row
 MERGE (node:Node~ {key: row.node})
@@ -18,7 +18,7 @@ ON CREATE SET version.owner = $owner, version.tenant = $tenant, version.gen_from
     version.path = row.path, version.line = row.line, version.record = row.record
 MERGE (version)-[:VERSION_OF~]->(node)";
 
-/// Retires versions of nodes. `$rows` are keys of nodes.
+/// Retires versions of nodes. The parameter `$rows` contains the keys of the nodes.
 pub(crate) const RETIRE: &str = "
 UNWIND $rows AS row
 MATCH (node:Node~ {key: row})<-[:VERSION_OF~]-(version:NodeVersion~)

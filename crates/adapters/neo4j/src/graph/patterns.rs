@@ -10,14 +10,14 @@ use crate::graph::nodes::{decode, encode};
 use crate::graph::visibility::Visibility;
 use crate::values::{key_text, row};
 
-/// Inserts patterns. `insert_row` creates `$rows`.
+/// Inserts patterns. `insert_row` creates each row of the parameter `$rows`.
 pub(crate) const INSERT: &str = "
 UNWIND $rows AS row
 MERGE (version:Pattern~ {key: row.key})
 ON CREATE SET version.pattern = row.pattern, version.owner = $owner, version.tenant = $tenant,
     version.gen_from = $generation, version.gen_to = $open, version.name = row.name, version.record = row.record";
 
-/// Retires patterns. `$rows` are keys of patterns.
+/// Retires patterns. The parameter `$rows` contains the keys of the patterns.
 pub(crate) const RETIRE: &str = "
 UNWIND $rows AS row
 MATCH (version:Pattern~ {owner: $owner})

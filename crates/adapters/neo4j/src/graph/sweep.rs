@@ -107,7 +107,8 @@ struct Sweep<'a> {
     generation: GenerationId,
 }
 
-/// One batch of a statement. The statement returns the columns `removed` and `nodes`.
+/// One execution of a statement, which changes at most one batch of records. The statement returns the
+/// columns `removed` and `nodes`.
 struct Batch<'a> {
     sweep: Sweep<'a>,
     statement: &'a str,
@@ -129,7 +130,8 @@ impl Sweep<'_> {
         Ok(num_removed)
     }
 
-    /// Runs batches until a batch is not full. Returns the number of changed records.
+    /// Executes the statement repeatedly, until it changes less than a full batch. Returns the number of
+    /// changed records.
     async fn repeat(&self, statement: &str) -> Result<u64, Fault> {
         let mut total = 0;
         loop {

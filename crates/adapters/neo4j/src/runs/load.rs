@@ -84,7 +84,8 @@ pub(super) async fn runs(neo4j: &Neo4j, query: RunQuery) -> Result<Vec<RunDocume
             select("run.state = 'running' AND run.has_unsent WITH run ORDER BY run.generation LIMIT $limit")
                 .param("limit", number(limit as u64))
         }
-        // In one repository, a run with a later generation is also published later.
+        // The query selects the run with the latest generation. In one repository, this run was also
+        // published last.
         RunQuery::PublishedAt { repositories, seq } => {
             newest_of_each("run.repository IN $repositories AND run.published_seq <= $seq", &repositories)
                 .param("seq", number(seq.0))

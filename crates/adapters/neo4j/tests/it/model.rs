@@ -1,5 +1,6 @@
 //! Compares the graph with a model. Both get the same generations, aborts and sweeps, and both are read
-//! through the same views. The names and paths are chosen so that some databases order them differently.
+//! through the same views. The names and paths are chosen so that different databases may sort them in
+//! different orders.
 
 use std::collections::BTreeSet;
 

@@ -35,7 +35,7 @@ pub enum TopologyError {
     #[error("the feature flag `{0}` is off: run `rabbitmqctl enable_feature_flag {0}` on a node, then apply again")]
     FeatureFlag(&'static str),
     #[error(
-        "these objects exist with different properties: {}. Change `topology.version`, apply the new topology, let the workers drain the old \
+        "these objects exist, but their properties differ from the topology: {}. Change `topology.version`, apply the new topology, let the workers drain the old \
          queues, then delete the old objects", .0.join("; ")
     )]
     Incompatible(Vec<String>),
@@ -118,8 +118,8 @@ async fn declare(connection: &Connection, topology: &Topology) -> Result<(), Top
     Ok(())
 }
 
-/// If the object exists with different properties, adds it to `incompatible`. Any other error ends the
-/// declaration.
+/// If the object exists, but its properties differ from the topology, adds it to `incompatible`. Any other
+/// error ends the declaration.
 fn judge(outcome: lapin::Result<()>, what: String, incompatible: &mut Vec<String>) -> Result<(), TopologyError> {
     let Err(error) = outcome else { return Ok(()) };
     match error.kind() {

@@ -37,7 +37,8 @@ impl BrokerUnderTest for Subject {
     }
 }
 
-/// Opens one subject after the other, and removes the vhost of the previous subject.
+/// Opens the tested brokers one after the other, each in a new vhost, and removes the vhost of the previous
+/// broker.
 #[derive(Default)]
 struct Subjects(RefCell<Option<Vhost>>);
 

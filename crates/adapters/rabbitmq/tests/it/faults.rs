@@ -1,5 +1,5 @@
-//! Tests with faults of the server. The tests share one server and run one after the other, because each
-//! start takes ten seconds.
+//! Tests with faults of the server. The tests share one server, because each start takes ten seconds. So they
+//! run one after the other.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Reads and writes edges. The rows are lists of edges by source and generation, the ends of retired edges,
-//! and the sources that refer to each target.
+//! Reads and writes edges. Three tables contain edges: the lists of edges by source and generation, the
+//! generations that retired edges, and the sources that refer to each target.
 
 use cairn_domain::{EdgeKey, EdgeRecord, NodeKey, RepositoryId};
 use cairn_ports::StagedGraph;

@@ -29,7 +29,8 @@ pub(crate) fn make_owner(connection: &Connection, tenant: &Tenant, repository: R
 pub(crate) struct Paths<'a> {
     connection: &'a Connection,
     owner: i64,
-    /// The last path with its number. The path is cached because records are sorted by path.
+    /// The last path with its number. The path is cached, because records are sorted by path, so adjacent
+    /// records often have the same path.
     last: Option<(String, i64)>,
 }
 

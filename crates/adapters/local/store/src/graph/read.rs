@@ -57,7 +57,7 @@ impl<'a> GraphReader<'a> {
                 found.push((position, *key, node));
             }
         }
-        // Each block is decompressed once.
+        // The nodes are sorted by block, so that each block is decompressed only once.
         found.sort_by_key(|(_, _, node)| (node.block, node.slot));
         let mut records = Vec::with_capacity(found.len());
         for (position, key, node) in found {
