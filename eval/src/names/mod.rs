@@ -3,8 +3,8 @@
 //! Each wrong name is generated from a name in the index with one kind of error. A wrong name is used only if
 //! no name in the index is equal to it, and no other name is as near to it as the correct name (see `judge`).
 //! The program counts how often the correct name is the first name, and how often it is among the first five
-//! names. If the answer to a request for an absent name is about a different name, the answer must have a
-//! label.
+//! names. The program also asks for names that do not exist. If the answer is about a different name, the
+//! answer must state this.
 
 mod absent;
 mod generate;

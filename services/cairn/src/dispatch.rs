@@ -45,7 +45,7 @@ async fn dispatch(arguments: Arguments) -> CommandReply {
     }
     if arguments.tenant.is_some() {
         bail!(wrong(
-            "`--tenant` is for a cluster (`--cluster`): a key belongs to one tenant, and local mode has one tenant"
+            "`--tenant` is for a cluster (`--cluster`): with a query service, the API key determines the tenant, and local mode has only one tenant"
         ));
     }
     if let Some(remote) = Remote::of(&arguments)? {

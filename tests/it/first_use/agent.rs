@@ -63,7 +63,7 @@ fn every_tool_about_code_indexes_first() {
 }
 
 #[test]
-fn unindexed_tree_is_not_answered_from_other_repositories() {
+fn unindexed_tree_gets_no_answers_from_other_repositories() {
     let (first, second, index) = (tree(), tree(), Index::new());
     index.ok(&["index", &first.path().to_string_lossy(), "--name", "first"]);
     write(second.path(), "src/only.py", "def only_in_the_second():\n    return 2\n");

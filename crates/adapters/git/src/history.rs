@@ -6,10 +6,11 @@
 //! path with the same content, the line continues at the first of these parents. So the result depends only
 //! on the commit, not on the order of the walk or on earlier results.
 //!
-//! All paths are followed together, newest commit first. The paths of a saved history are followed in the
-//! same way from the earlier head. If the lines of a path from both heads reach the same commit, the lines
-//! are identical from there on, so the saved result of the path is reused. After a commit, a merge or a
-//! change of branch, the walk visits only commits that are reachable from exactly one of the two heads.
+//! All paths are followed together, newest commit first. A saved history contains the results for an earlier
+//! head. Its paths are followed in the same way, from the earlier head. If the line from the new head and the
+//! line from the earlier head reach the same commit, both lines are the same from there on. The saved result
+//! of the path is then reused. After a commit, a merge or a change of branch, the walk visits only commits
+//! that are reachable from exactly one of the two heads.
 
 mod commits;
 mod paths;

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_git_directory_does_not_end_the_tree_around_it() {
+    fn empty_git_directory_inside_a_work_tree_is_ignored() {
         let directory = tempfile::tempdir().expect("a directory");
         let root = directory.path().canonicalize().expect("a path");
         fs::create_dir_all(root.join("mounted/.git")).expect("created");

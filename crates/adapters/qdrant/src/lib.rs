@@ -7,7 +7,7 @@
 //!
 //! Guarantees:
 //! - Staging only inserts, so a late writer changes no existing point.
-//! - A mark of a published generation is never overwritten (`stage`).
+//! - If a published generation has set `gen_to` of a version, this value is never overwritten (`stage`).
 //! - A server that is too old for these guarantees is refused (`version`).
 //! - A request returns or fails within its deadline. This crate never retries a request.
 //! - Hits have the total order of the port, although Qdrant orders equal scores arbitrarily (`find`).

@@ -4,9 +4,9 @@
 //! was found (vectors, terms, names). These points are multiplied by the priors of the chunk. The best chunk
 //! of each file gets points for the scores of all chunks of the file. Then points are added for a path that
 //! matches the question and for the definition of the requested name. If several repositories have hits, the
-//! points are multiplied by a factor that depends on the keywords of the question that the whole repository
-//! contains. Hits with equal texts are joined into one hit with several places. The score of every further
-//! hit in the same file is multiplied by a fixed factor.
+//! points are multiplied by a factor for the repository. The factor is higher if more keywords of the
+//! question occur anywhere in the repository. Hits with equal texts are joined into one hit with several
+//! places. The score of every further hit in the same file is multiplied by a fixed factor.
 //!
 //! The hits are sorted by a total order (requested definition, score, repository, path, line, key). Therefore
 //! the answer does not depend on the order in which stores return the candidates.

@@ -1,6 +1,6 @@
-//! Finds secrets in the output of a notebook, in which values have no names. A single random word is reported
-//! as a secret. A word that a person may have chosen is reported only if the code of the cell mentions
-//! secrets.
+//! Finds secrets in the output of a notebook, in which values have no names. If a string in the output is a
+//! single word of random characters, the word is reported as a secret. A word that a person may have chosen
+//! is reported only if the code of the cell mentions secrets.
 
 use std::ops::Range;
 

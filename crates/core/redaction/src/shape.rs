@@ -176,8 +176,8 @@ pub(crate) fn is_placeholder_text(value: &[u8]) -> bool {
 }
 
 /// Whether the value contains the word. In a long random value, four letters often form a word by chance.
-/// Therefore the word must have regular capitals and end at a word boundary, which is rare for a word that is
-/// formed by chance.
+/// Therefore, in a long value, the word must be in lower case, capitalised or all in capitals, and must end
+/// at a word boundary. A word that is formed by chance rarely meets these conditions.
 fn contains_word(value: &[u8], word: &[u8]) -> bool {
     value.windows(word.len()).enumerate().any(|(at, window)| {
         window.eq_ignore_ascii_case(word)

@@ -65,7 +65,8 @@ impl NameMatchReport {
         }
     }
 
-    /// A short text for readers. `clean` makes names safe for the output. `None` if the names are equal.
+    /// The name, the kind of match, the score and the reason as a short text. `clean` makes names safe for
+    /// the output. `None` if the names are equal.
     pub fn text(&self, clean: impl Fn(&str) -> String) -> Option<String> {
         let Self { name, r#match: matched, score, reason } = self;
         let is_other = matched != NameMatching::Exact.as_str();

@@ -209,7 +209,7 @@ impl Check {
 
 fn describe(parameter: &Parameter) -> String {
     match parameter.kind {
-        Kind::Choice(words) => format!("; it is one of {}", words.join(", ")),
+        Kind::Choice(words) => format!("; it must be one of {}", words.join(", ")),
         _ => format!(" ({})", parameter.description),
     }
 }
@@ -346,7 +346,7 @@ fn choice(words: &[&'static str], given: &str) -> Result<Value, Wrong> {
     }
     let near = word_of_other_word(words, &folded).or_else(|| nearest_word(&folded, words));
     let mean = near.map_or_else(String::new, |word| format!("; did you mean `{word}`?"));
-    let what = format!("is one of {}, not `{given}`{mean}", words.join(", "));
+    let what = format!("must be one of {}, but it is `{given}`{mean}", words.join(", "));
     Err(Wrong { what, nearest: near.map(Value::from), ..Wrong::default() })
 }
 
@@ -399,7 +399,7 @@ mod tests {
         check(
             "analyze_relationship",
             json!({"name": "f", "relation": "caller"}),
-            "`mode` is one of callers, callees, dependencies, dependents, inheritance, not `caller`; did you mean `callers`?",
+            "`mode` must be one of callers, callees, dependencies, dependents, inheritance, but it is `caller`; did you mean `callers`?",
             json!({"target": "f", "mode": "callers"}),
         );
         check(
@@ -417,13 +417,13 @@ mod tests {
         check(
             "analyze_relationship",
             json!({"target": "src/auth.ts", "mode": "impact"}),
-            "`mode` is one of callers, callees, dependencies, dependents, inheritance, not `impact`; did you mean `dependents`?",
+            "`mode` must be one of callers, callees, dependencies, dependents, inheritance, but it is `impact`; did you mean `dependents`?",
             json!({"target": "src/auth.ts", "mode": "dependents"}),
         );
         check(
             "analyze_relationship",
             json!({"target": "f"}),
-            "`mode` is missing; it is one of callers, callees, dependencies, dependents, inheritance",
+            "`mode` is missing; it must be one of callers, callees, dependencies, dependents, inheritance",
             json!({"target": "f", "mode": "callers"}),
         );
         check(

@@ -13,7 +13,7 @@ pub(super) fn wrong(message: impl Into<String>) -> QueryError {
 
 /// The error for a field whose value is not one of the known words.
 pub(super) fn unknown_word(field: &str, word: &str, known: &[&str]) -> QueryError {
-    wrong(format!("`{field}` is one of {}, not `{word}`", known.join(", "))).in_field(FieldFault::of(field))
+    wrong(format!("`{field}` must be one of {}, but it is `{word}`", known.join(", "))).in_field(FieldFault::of(field))
 }
 
 pub(super) fn bounded(name: &str, value: usize, most: usize) -> Result<usize, QueryError> {

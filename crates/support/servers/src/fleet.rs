@@ -59,6 +59,7 @@ async fn unless_given<T>(variable: &str, start: impl AsyncFnOnce() -> Result<T>)
     if env::var_os(variable).is_some_and(|url| !url.is_empty()) {
         return Ok(None);
     }
-    let started = start().await.with_context(|| format!("no server belongs to {variable}"))?;
+    let started =
+        start().await.with_context(|| format!("{variable} is not set, and the server for it cannot be started"))?;
     Ok(Some(started))
 }

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn requested_waits_are_kept_and_default_waits_double() {
+    fn requested_waits_are_obeyed_and_default_waits_double() {
         let mut control = control(1);
         let waits =
             [(None, 1), (None, 2), (Some(9), 9), (Some(0), 8), (None, 16), (None, 32), (None, 60), (Some(999), 600)];

@@ -231,7 +231,7 @@ mod tests {
 
     /// Git writes the messages of the remote into the same stream as its own messages.
     #[test]
-    fn text_of_the_remote_is_not_read_as_an_exhausted_limit() {
+    fn messages_of_the_remote_are_not_mistaken_for_own_limits() {
         for (note, is_out_of_memory) in [("Out of memory, malloc failed", true), ("died of signal 24", false)] {
             for (line, is_own) in [("fatal: ", true), ("remote: fatal: ", false), ("fatal: remote error: ", false)] {
                 let output = shell(&format!("echo '{line}{note}' >&2; exit 128"), 10_000, None).expect("ran");

@@ -147,8 +147,8 @@ pub(super) fn local_reference(branch: Option<&str>) -> String {
     branch.map_or("refs/cairn/head".to_owned(), |branch| format!("refs/cairn/heads/{branch}"))
 }
 
-/// Removes every entry that is not data. Returns false if the data contains anything except files and
-/// directories.
+/// Removes every entry of the clone except `config`, `HEAD` and the entries in `DATA`. Returns false if the
+/// data contains anything except files and directories.
 fn is_reduced_to_data(clone: &Path) -> io::Result<bool> {
     if !fs::symlink_metadata(clone)?.is_dir() {
         return Ok(false);

@@ -2,8 +2,9 @@
 //!
 //! Merging preserves the generations of rows and tombstones, so the results of all views stay the same.
 //! Maintenance changes only files of published generations, which the sweep names (`KnownGenerations`). A
-//! generation is *settled* if no view in use is older. A row is deleted if a settled tombstone ends it, or if
-//! a published tombstone ends it and none of the views in use sees the row.
+//! generation is *settled* if no view in use is older. A row is deleted in two cases: a tombstone of a
+//! settled generation ends it, or a tombstone of a published generation ends it and no view in use sees the
+//! row.
 //!
 //! A call executes at most one step, which rewrites a bounded number of rows (`TIERS`). The next call
 //! executes the next step.
@@ -11,8 +12,8 @@
 //! A merged file lists the files that it replaces. Readers ignore the replaced files as soon as the merged
 //! file is renamed to its name. Then the replaced files are deleted, while no reader lists the folder or
 //! opens files (`files::wait_for_listings`). So a reader always finds either the merged file or all replaced
-//! files. The name of a merged file contains its newest generation. If a writer of an already merged
-//! generation is late, it finds this name and writes nothing (`SegmentStore::stage`).
+//! files. The name of a merged file contains its newest generation. From this name, a late writer recognises
+//! that its generation is already merged, and writes nothing (`SegmentStore::stage`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};

@@ -32,7 +32,8 @@ pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
     blocks
 }
 
-/// The targets of the rule, or the name of the definition, that begins at the row.
+/// The targets of the rule or the name of the definition, if `text` is the first row of a rule or a
+/// definition.
 fn block_name(text: &str) -> Option<&str> {
     if let Some(name) = text.strip_prefix("define ") {
         return Some(name.trim_end_matches(['=', ' ', ':']));

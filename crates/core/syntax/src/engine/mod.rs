@@ -1,12 +1,12 @@
 //! One engine for all languages. The engine parses a file, runs one query over the tree, and reads the
 //! captures in order.
 //!
-//! The query file and the row of a language define the meaning of its code. `LANGUAGES.md` of
-//! `cairn-languages` documents the captures. The engine contains no rules that apply to only one language.
-//! Invariants for every input: the engine never panics, its recursion does not depend on the depth of a tree,
-//! and it stops at the given limits. The engine cannot interrupt a single step of the grammar's error
-//! recovery. For some texts of 100 kB, one such step takes minutes and gigabytes of memory. Therefore
-//! untrusted files are parsed in a process with its own limits.
+//! Each language has a query file and a row in the table of `cairn-languages`. Both define how the engine
+//! interprets code of this language. `LANGUAGES.md` of `cairn-languages` documents the captures. The engine
+//! contains no rules that apply to only one language. Invariants for every input: the engine never panics,
+//! its recursion does not depend on the depth of a tree, and it stops at the given limits. The engine cannot
+//! interrupt a single step of the grammar's error recovery. For some texts of 100 kB, one such step takes
+//! minutes and gigabytes of memory. Therefore untrusted files are parsed in a process with its own limits.
 
 mod attachments;
 mod bindings;
