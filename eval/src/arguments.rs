@@ -22,8 +22,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) ablations: bool,
     /// Also ask another build of `cairn`, and measure the ranking with only terms (BM25) and with only
-    /// vectors. Print the share of the gap between the order of that build and the best order that is closed
-    /// by the shipped ranking.
+    /// vectors. Also print how large a share of the gap between that build and the best order the shipped
+    /// ranking closes.
     #[arg(long, value_name = "FILE")]
     pub(crate) compare: Option<PathBuf>,
     /// Only fetch the sources of both halves and check that they contain the answers.
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     /// With `--names`, the way in which the names are requested.
     #[arg(long, value_enum, default_value_t = Way::Resolver)]
     pub(crate) way: Way,
-    /// With `--names`, also ask for this number of absent names.
+    /// With `--names`, also ask for this number of names that do not exist.
     #[arg(long, value_name = "COUNT", default_value_t = 1_000)]
     pub(crate) absent: usize,
     /// With `--names`, the seed of the random misspellings.
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     /// the question files.
     #[arg(long, value_name = "DIR")]
     pub(crate) folder: Vec<PathBuf>,
-    /// Also ask the nonsense questions of this file in `nonsense`, and print how many are recognised.
+    /// Also ask the nonsense questions of this file in the folder `nonsense`, and print how many are refused.
     #[arg(long, value_enum, value_name = "SET")]
     pub(crate) nonsense: Option<NonsenseSet>,
     /// Print JSON.
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     /// Folder for sources and index. Default: `cairn/eval` in the user's cache folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
-    /// The program `cairn`, which indexes the sources. Default: in the folder of this program.
+    /// The program `cairn`, which indexes the sources. Default: `cairn` in the folder of this program.
     #[arg(long, value_name = "FILE")]
     pub(crate) program: Option<PathBuf>,
 }

@@ -41,12 +41,13 @@ impl Half {
 /// The way in which a name is requested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Way {
-    /// Only the resolver.
+    /// Call only the resolver, without a search or a read.
     Resolver,
-    /// A request for the code of the name: the shown name, then the suggested names.
+    /// Request the code of the name. The found names are the name of the code in the answer, and then the
+    /// suggested names.
     Read,
-    /// An ordinary search: the names of the results.
+    /// Ask an ordinary search. The found names are the names of the results.
     Search,
-    /// A search for symbols: the names of the results.
+    /// Ask a search for symbols. The found names are the names of the results.
     Symbol,
 }

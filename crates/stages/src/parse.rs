@@ -31,7 +31,7 @@ impl Stage for ParseStage {
         let plan = self.artifacts.plan(&task.plan).await?;
         let pack = plan.packs.get(task.part.number as usize);
         let pack = pack.ok_or_else(|| {
-            StageError::permanent(FailureCode::Invalid, "the plan has no pack with the part's number")
+            StageError::permanent(FailureCode::Invalid, "the plan contains no source pack with the number of the part")
         })?;
         let facts = match self.written_facts(pack).await? {
             Some(facts) => facts,

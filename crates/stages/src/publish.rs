@@ -115,7 +115,7 @@ fn reports(parts: &[PartRecord]) -> Result<Reports, StageError> {
             let report = report.map_err(|error| {
                 StageError::permanent(
                     FailureCode::Corrupt,
-                    format!("the report of {} cannot be read: {error}", part.id),
+                    format!("the report of the part {} cannot be read: {error}", part.id),
                 )
             })?;
             Ok((part.id, report))

@@ -63,7 +63,7 @@ impl RecordCeilings {
             let report = PartReport::from_json(&part.report).map_err(|error| {
                 StageError::permanent(
                     FailureCode::Corrupt,
-                    format!("the report of {} cannot be read: {error}", part.id),
+                    format!("the report of the part {} cannot be read: {error}", part.id),
                 )
             })?;
             num_chunks = num_chunks.saturating_add(report.chunks_parsed);

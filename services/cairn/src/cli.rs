@@ -35,7 +35,7 @@ pub struct Arguments {
     /// the permissions of the operator.
     #[arg(long, global = true, env = "CAIRN_CLUSTER_CONFIG", value_name = "FILE")]
     pub cluster: Option<PathBuf>,
-    /// Tenant of the cluster. Default: `local`; `keys list` shows all tenants.
+    /// Tenant of the cluster whose data the command uses. Default: `local`; `keys list` shows all tenants.
     #[arg(long, global = true, value_name = "NAME")]
     pub tenant: Option<String>,
     /// Print machine-readable output (JSON).
@@ -365,8 +365,8 @@ pub struct SearchArguments {
     pub kind: Vec<String>,
     #[arg(long, value_enum, default_value_t)]
     pub tests: Tests,
-    /// `.py` (the end of the name), `indexed`, `repository`, or a tag from `.cairn.yaml`. Repeatable. A
-    /// result must have all these tags.
+    /// Tag that every result must have: `.py` (the file name extension), `indexed`, `repository`, or a tag
+    /// from `.cairn.yaml`. Repeatable; a result must have all given tags.
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
     /// Only code that changed since a day (2026-01-31) or within an age (36h, 7d, 2w).
@@ -399,7 +399,7 @@ pub struct SearchArguments {
     /// Do not find files with similar names.
     #[arg(long)]
     pub exact_filename: bool,
-    /// Compare the name only with the last part of each path.
+    /// Compare the searched name only with the last part of each path.
     #[arg(long)]
     pub filename_only: bool,
 }

@@ -54,7 +54,9 @@ async fn dispatch(arguments: Arguments) -> CommandReply {
     // The command is checked before the index is opened, so that a refused command creates no index
     // directory.
     if let Some(what) = cluster_only(&arguments.command) {
-        bail!(wrong(format!("{what}: name the file with its settings (`--cluster FILE` or CAIRN_CLUSTER_CONFIG)")));
+        bail!(wrong(format!(
+            "{what}: pass the settings file of the cluster (`--cluster FILE` or CAIRN_CLUSTER_CONFIG)"
+        )));
     }
     let local = open(&arguments)?;
     let here = match repository_here(&local, &arguments.command, json).await? {

@@ -55,7 +55,7 @@ fn main() -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            output::error(&format!("cannot start: {error}"));
+            output::error(&format!("cannot start the threads of the program: {error}"));
             return ExitCode::FAILURE;
         }
     };

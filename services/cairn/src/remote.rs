@@ -58,7 +58,7 @@ impl Remote {
     pub fn of(arguments: &Arguments) -> anyhow::Result<Option<Self>> {
         let Some(server) = arguments.server.as_deref() else { return Ok(None) };
         // Messages do not show the URL, because it may contain a password by mistake.
-        let base = Url::parse(server).map_err(|_| anyhow!("`--server` is not a URL"))?;
+        let base = Url::parse(server).map_err(|_| anyhow!("the value of `--server` or CAIRN_SERVER is not a URL"))?;
         if !matches!(base.scheme(), "http" | "https") {
             bail!("`--server` must begin with https:// or http://");
         }

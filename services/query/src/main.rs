@@ -35,7 +35,10 @@ async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {
     // An error is only logged, because the answers are also correct without this call. Only the first answers
     // then take longer.
     if let Err(error) = stop.unless_asked(plan_traversals(&cluster)).await {
-        tracing::warn!(error = &*error, "the traversals could not be planned before the first question");
+        tracing::warn!(
+            error = &*error,
+            "the traversals could not be planned before the first question, so the first answers take longer"
+        );
     }
     let runs = shared_runs(&cluster, Duration::from_millis(query.state_cache_ms));
     let state = GatewayState {

@@ -40,7 +40,7 @@ impl Cluster {
         let neo4j = Neo4j::new(config.neo4j.as_ref().with_context(|| section("neo4j"))?)?;
         neo4j.check().await.context("Neo4j is not prepared: run `cairn topology apply`")?;
         for setting in neo4j.unset_timeouts().await.unwrap_or_default() {
-            tracing::warn!("Neo4j has no time limit: {setting}");
+            tracing::warn!("a time limit is not set on the Neo4j server: {setting}");
         }
         let clock = Neo4jClock::start(neo4j.clone()).await?;
         let blobs: Arc<dyn BlobStore> = Arc::new(s3);

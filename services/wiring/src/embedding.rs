@@ -44,10 +44,10 @@ impl EmbeddingConfig {
         let mut faults = provider.validate(Share::Passages).err().map_or_else(Vec::new, |invalid| invalid.faults);
         match (key_name, owned_keys) {
             (None, _) if provider.provider != ProviderKind::Tei => {
-                faults.push("`key_name` is missing: the provider's quota needs one owner of its key".to_owned());
+                faults.push("`key_name` is missing: the provider has a quota, so only the process that owns the key may use it. Set a name from `rabbitmq.topology.owned_keys`".to_owned());
             }
             (Some(name), Some(owned)) if !owned.contains(name) => {
-                faults.push("`key_name` is not among `rabbitmq.topology.owned_keys`".to_owned());
+                faults.push("`key_name` is not among `rabbitmq.topology.owned_keys`: add it there".to_owned());
             }
             _ => {}
         }
@@ -61,7 +61,7 @@ impl EmbeddingConfig {
         let EmbeddingConfig::Http { provider, key_name } = self else { return Vec::new() };
         let mut faults = provider.validate(Share::Whole).err().map_or_else(Vec::new, |invalid| invalid.faults);
         if key_name.is_some() {
-            faults.push("`key_name` is allowed only in clusters: in local mode, one process owns the key".to_owned());
+            faults.push("`key_name` is allowed only in clusters: in local mode, one process uses the whole quota, so remove the setting".to_owned());
         }
         faults
     }

@@ -52,7 +52,7 @@ impl OrganisationConfig {
     pub fn faults(&self) -> Vec<String> {
         let mut faults = self.hosting.validate().err().map_or(Vec::new(), |invalid| invalid.faults);
         if self.tenant.is_empty() || self.tenant.chars().any(|sign| sign.is_control() || sign.is_whitespace()) {
-            faults.push("`tenant` must be a name without blanks".to_owned());
+            faults.push("`tenant` must be a name without blanks and control characters".to_owned());
         }
         faults.extend(self.rules().err().unwrap_or_default());
         faults

@@ -41,11 +41,11 @@ impl Arguments {
     fn parse(mut words: impl Iterator<Item = String>) -> Result<Self> {
         let (mut listen, mut storage) = (None, None);
         while let Some(word) = words.next() {
-            let value = words.next().with_context(|| format!("`{word}` lacks a value; {USAGE}"))?;
+            let value = words.next().with_context(|| format!("`{word}` has no value; {USAGE}"))?;
             match word.as_str() {
                 "--listen" => listen = Some(value.parse().with_context(|| format!("`{value}` is not an address"))?),
                 "--storage" => storage = Some(PathBuf::from(value)),
-                _ => bail!("`{word}` is not known; {USAGE}"),
+                _ => bail!("the option `{word}` does not exist; {USAGE}"),
             }
         }
         Ok(Self { listen: listen.context(USAGE)?, storage: storage.context(USAGE)? })

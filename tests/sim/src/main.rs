@@ -8,12 +8,12 @@ use cairn_sim::{Mutant, RunSummary, run};
 use clap::Parser;
 
 #[derive(Parser)]
-#[command(about = "A seeded simulation of runs, over the production state machines")]
+#[command(about = "Simulates runs with random seeds and the state machines of production")]
 struct Arguments {
     /// The number of seeds to run.
     #[arg(long, default_value_t = 1000)]
     seeds: u64,
-    /// The first seed.
+    /// The first seed; the next seeds follow in sequence.
     #[arg(long, default_value_t = 0)]
     from: u64,
     /// Replay only this seed.
@@ -22,7 +22,7 @@ struct Arguments {
     /// Print each step of the replayed seed.
     #[arg(long, requires = "seed")]
     trace: bool,
-    /// Plant a bug, and search for a seed that reveals it.
+    /// Plant this bug in the simulation, and search for a seed that reveals it.
     #[arg(long, value_parser = Mutant::parse)]
     mutant: Option<Mutant>,
 }

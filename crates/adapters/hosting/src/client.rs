@@ -92,7 +92,11 @@ impl ServiceClient {
             let kind = ErrorKind::Throttled { retry_after: Some(wait) };
             return Err(HostingError::new(kind, operation, key).because(message));
         }
-        tracing::debug!(organisation = key, seconds = wait.as_secs(), "the hosting service requests a wait");
+        tracing::debug!(
+            organisation = key,
+            seconds = wait.as_secs(),
+            "waiting before the next request, because the hosting service requires it"
+        );
         // Without a minimum, a wait of zero would repeat the same request without a pause.
         tokio::time::sleep(wait.max(self.retry_pause)).await;
         Ok(())

@@ -93,7 +93,9 @@ impl Neo4jConfig {
         let mut faults = url_faults(&self.url);
         let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
         if !self.namespace.chars().all(is_name) || self.namespace.len() > NAMESPACE_BYTES {
-            faults.push(format!("`namespace` may contain at most {NAMESPACE_BYTES} characters of A-Z a-z 0-9 _"));
+            faults.push(format!(
+                "`namespace` may have at most {NAMESPACE_BYTES} characters, and only letters (A-Z, a-z), digits and `_`"
+            ));
         }
         let numbers = [
             ("max_connections", self.max_connections as u64),

@@ -80,7 +80,9 @@ impl QdrantVectorCache {
         let (length, model) = (vector.0.len(), &key.model);
         if *model != self.model {
             let (name, own) = (&model.name, &self.model.name);
-            return Err(Fault::invalid(format!("the vector belongs to model `{name}`, the cache to `{own}`")));
+            return Err(Fault::invalid(format!(
+                "the vector is from the model `{name}`, but the cache is for the model `{own}`"
+            )));
         }
         if length != usize::from(model.dimensions) {
             return Err(Fault::invalid(format!(

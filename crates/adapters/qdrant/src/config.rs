@@ -143,7 +143,9 @@ impl QdrantConfig {
         faults.extend(zero.map(|(name, _)| format!("`{name}` is 0: it must be at least 1")));
         if self.write_consistency_factor > self.replication_factor {
             let (write, copies) = (self.write_consistency_factor, self.replication_factor);
-            faults.push(format!("`write_consistency_factor` is {write}, but `replication_factor` is only {copies}"));
+            faults.push(format!(
+                "`write_consistency_factor` is {write}: it must be at most `replication_factor`, which is {copies}"
+            ));
         }
         if self.max_batch_bytes > MAX_BATCH_BYTES {
             let given = self.max_batch_bytes;

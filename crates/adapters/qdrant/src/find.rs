@@ -56,7 +56,7 @@ struct Candidate {
 
 fn exact_score(point: &ScoredPoint) -> Result<i64, Fault> {
     if point.score.abs() >= EXACT_BELOW {
-        return Err(Fault::invalid(format!("the score {} is too large for an exact float", point.score)));
+        return Err(Fault::invalid(format!("the score {} is too large for exact arithmetic with floats", point.score)));
     }
     Ok(point.score as i64)
 }
@@ -129,7 +129,10 @@ impl Store<'_> {
     }
 
     async fn list(&self, parts: &FilterParts, query: &VectorQuery, wanted: Wanted) -> Result<List, Fault> {
-        self.lists(parts, &[(query, wanted)]).await?.pop().ok_or_else(|| Fault::invalid("no list was returned"))
+        self.lists(parts, &[(query, wanted)])
+            .await?
+            .pop()
+            .ok_or_else(|| Fault::invalid("the answer to the search contains no list of points"))
     }
 
     /// The best hits, in order, from the first list and from longer lists if the first list is too short.

@@ -196,7 +196,7 @@ fn faults(plan: &Plan, params: Option<&CollectionParams>) -> Vec<String> {
                 faults.push(format!("its vectors have {} dimensions, not {}", dense.size, plan.dimensions));
             }
             if dense.distance() != Distance::Dot {
-                faults.push(format!("its distance is {}, not Dot", dense.distance().as_str_name()));
+                faults.push(format!("its distance function is {}, not Dot", dense.distance().as_str_name()));
             }
         }
     }
@@ -205,7 +205,7 @@ fn faults(plan: &Plan, params: Option<&CollectionParams>) -> Vec<String> {
         None if plan.has_terms => faults.push(format!("it has no sparse vectors `{TERMS}`")),
         // The stored weights are final, so the server must not change them with its statistics.
         Some(terms) if terms.modifier.is_some_and(|modifier| modifier != 0) => {
-            faults.push(format!("it modifies the weights of `{TERMS}`"));
+            faults.push(format!("its setting `modifier` changes the weights of the sparse vectors `{TERMS}`"));
         }
         _ => {}
     }

@@ -53,7 +53,7 @@ impl Writer<'_> {
         let chunk = &point.chunk;
         if chunk.repository != self.staging.run.repository {
             return Err(Fault::invalid(format!(
-                "chunk {} of `{}` belongs to another repository",
+                "chunk {} of `{}` belongs to a different repository than the run",
                 chunk.key, chunk.path
             )));
         }

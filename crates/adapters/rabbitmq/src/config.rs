@@ -85,7 +85,7 @@ impl RabbitMqConfig {
 
     fn check_addresses(&self, faults: &mut Vec<String>) {
         if self.urls.is_empty() {
-            faults.push("`urls` is empty: set `amqp://user:password@host:port/vhost` of each node".to_owned());
+            faults.push("`urls` is empty: add `amqp://user:password@host:port/vhost` for each node".to_owned());
         }
         for url in &self.urls {
             let is_read = url.expose().parse::<AMQPUri>().is_ok();
@@ -94,11 +94,11 @@ impl RabbitMqConfig {
                 // because a connection must not be silently unencrypted.
                 faults.push(format!("`urls`: {url} requires TLS, which this build does not support for RabbitMQ"));
             } else if !is_read || !url.has_scheme(&["amqp"]) {
-                faults.push(format!("`urls`: {url} is not `amqp://user:password@host:port/vhost`"));
+                faults.push(format!("`urls`: {url} does not have the form `amqp://user:password@host:port/vhost`"));
             }
         }
         if let Some(url) = self.management_url.as_ref().filter(|url| !url.has_scheme(&["http", "https"])) {
-            faults.push(format!("`management_url`: {url} is not `http://user:password@host:port`"));
+            faults.push(format!("`management_url`: {url} does not have the form `http://user:password@host:port`"));
         }
     }
 
@@ -117,10 +117,10 @@ impl RabbitMqConfig {
             faults.push(format!("`{name}` must be at least 1"));
         }
         if self.backoff_max_ms < self.backoff_min_ms {
-            faults.push("`backoff_max_ms` is less than `backoff_min_ms`".to_owned());
+            faults.push("`backoff_max_ms` must be at least `backoff_min_ms`".to_owned());
         }
         if self.dead_after_ms < self.not_ready_after_ms {
-            faults.push("`dead_after_ms` is less than `not_ready_after_ms`".to_owned());
+            faults.push("`dead_after_ms` must be at least `not_ready_after_ms`".to_owned());
         }
     }
 

@@ -184,7 +184,7 @@ impl Listener {
         let (shared, isolating) = (Arc::clone(&self.shared), Isolating::begin(&self.shared));
         held.message.num_unanswered = held.num_unanswered;
         self.moves.push(Box::pin(async move {
-            tracing::warn!(job = %held.job, "{} deliveries were not answered: the job is treated as a suspect", held.num_unanswered);
+            tracing::warn!(job = %held.job, "the job was delivered {} times without an answer, so it will be run alone, as a suspect", held.num_unanswered);
             let suspect = shared.to_work(&held.message, held.stage, Source::Suspect);
             or_warn(settle::replace(&shared, suspect, &held.handle)).await;
             // The reply shows that the broker has received the acknowledgement. An error is ignored here,
@@ -231,6 +231,6 @@ async fn probe_queue(shared: &Shared, lease: &Lease, queue: &str) -> Result<(), 
 /// Logs a failed move. The message is not lost, because the broker delivers an unacknowledged message again.
 async fn or_warn(moved: impl Future<Output = Result<(), BrokerError>>) {
     if let Err(error) = moved.await {
-        tracing::warn!("a message was not moved: {}", chain(&error));
+        tracing::warn!("a message was not moved to another queue, and will be delivered again: {}", chain(&error));
     }
 }

@@ -131,7 +131,7 @@ async fn take(channel: &Channel, queue: &str, ids: &[MessageId]) -> lapin::Resul
         Some(error) if taken.is_empty() => Err(error),
         Some(error) => {
             // The broker requeues the remaining messages when the channel closes.
-            tracing::warn!(queue, "only {num_taken} dead letters of {} were taken: {error}", ids.len());
+            tracing::warn!(queue, "only {num_taken} of {} dead letters were taken from the queue: {error}", ids.len());
             Ok(taken)
         }
         None => Ok(taken),

@@ -77,14 +77,14 @@ impl RabbitMqBroker {
             match Contender::attach(&self.shared, key_name).await {
                 Ok((contender, consumer)) => match contender.contend(consumer).await {
                     Ok(ownership) => return Ok(ownership),
-                    Err(fault) => tracing::warn!(key = key_name, "cannot wait for ownership: {fault}"),
+                    Err(fault) => tracing::warn!(key = key_name, "cannot wait for the ownership of the key: {fault}"),
                 },
                 Err(error) => {
                     let error = broker_error("own", key_name, error);
                     if error.kind == ErrorKind::NotFound {
                         return Err(error);
                     }
-                    tracing::warn!(key = key_name, "cannot wait for ownership: {}", chain(&error));
+                    tracing::warn!(key = key_name, "cannot wait for the ownership of the key: {}", chain(&error));
                 }
             }
             sleep(backoff.next()).await;
@@ -157,7 +157,11 @@ impl Contender {
                 properties: BasicProperties::default().with_message_id(format!("{}-{sent_ms}", self.id).into()),
             };
             if let Err(error) = self.shared.publisher.publish(vec![token]).await {
-                tracing::warn!(queue = self.queue, "a token was not sent: {}", chain(&error));
+                tracing::warn!(
+                    queue = self.queue,
+                    "a token that confirms the ownership of the key was not sent: {}",
+                    chain(&error)
+                );
             }
         }
     }

@@ -27,11 +27,11 @@ pub enum SelfTestError {
     Overwrites,
     #[error(
         "the conditional writes of the S3 server are not atomic: {NUM_WRITERS} writers wrote one key at once with \
-         `If-None-Match: *`, and {num_winners} of them created it. Use AWS S3, MinIO or another server that \
+         `If-None-Match: *`, and {num_winners} writers succeeded instead of one. Use AWS S3, MinIO or another server that \
          checks and writes in one step"
     )]
     Races { num_winners: usize },
-    #[error("the S3 server does not return the bytes that the first writer of a key wrote")]
+    #[error("for a key that was written twice, the S3 server does not return the bytes of the first writer")]
     OtherBytes,
     #[error("the self-test of the S3 server failed")]
     Store(#[from] BlobStoreError),

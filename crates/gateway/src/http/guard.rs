@@ -83,16 +83,16 @@ fn check_headers(service: &Service, request: &Request) -> Result<(), HttpError> 
         return Err(HttpError::headers_too_large());
     }
     if headers.get_all(HOST).iter().count() > 1 {
-        return Err(HttpError::validation("the request has more than one `Host`"));
+        return Err(HttpError::validation("the request has more than one `Host` header"));
     }
     let host = request.uri().authority().map(|authority| authority.as_str());
     let host = host.or_else(|| headers.get(HOST).and_then(|host| host.to_str().ok()));
     if !host.is_some_and(|host| service.config.allows_host(host)) {
-        return Err(HttpError::forbidden("this `Host` is not a name of the service"));
+        return Err(HttpError::forbidden("the `Host` header does not contain an allowed name of this service"));
     }
     for origin in headers.get_all(ORIGIN) {
         if !origin.to_str().is_ok_and(|origin| service.config.allows_origin(origin)) {
-            return Err(HttpError::forbidden("pages of this `Origin` may not call the service"));
+            return Err(HttpError::forbidden("web pages of this `Origin` may not call the service"));
         }
     }
     Ok(())

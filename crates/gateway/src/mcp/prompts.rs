@@ -57,7 +57,7 @@ pub(super) fn get(name: &str, arguments: &JsonObject) -> Result<GetPromptResult,
     let Some(spec) = PROMPTS.iter().find(|spec| spec.name == name) else {
         let names: Vec<&str> = PROMPTS.iter().map(|spec| spec.name).collect();
         return Err(ErrorData::invalid_params(
-            format!("the prompt `{name}` does not exist; prompts are {}", names.join(", ")),
+            format!("the prompt `{name}` does not exist; the prompts are {}", names.join(", ")),
             None,
         ));
     };

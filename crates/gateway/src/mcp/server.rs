@@ -80,7 +80,10 @@ async fn in_time(limit: Option<Duration>, work: impl Future<Output = CallToolRes
 /// Refuses every cursor, because lists have only one page.
 fn without_cursor(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor) {
-        Some(_) => Err(ErrorData::invalid_params("the cursor is unknown: every list has only one page", None)),
+        Some(_) => Err(ErrorData::invalid_params(
+            "the cursor is unknown: every list has only one page, so call again without a cursor",
+            None,
+        )),
         None => Ok(()),
     }
 }

@@ -115,8 +115,10 @@ fn query_type(word: &str) -> Result<QueryType, QueryError> {
 pub(crate) async fn read(agent: &dyn Agent, question: &ReadQuestion) -> Result<CodeText, QueryError> {
     let Some(target) = question.target.clone() else { return read_named(agent, question).await };
     if question.path.is_some() || question.symbol.is_some() {
-        return Err(wrong("`target` is a path or a symbol; give it without `path` and `symbol`")
-            .in_field(FieldFault::of("target")));
+        return Err(wrong(
+            "`target` cannot be combined with `path` or `symbol`, because it is itself a path or a symbol",
+        )
+        .in_field(FieldFault::of("target")));
     }
     let request = code_request(agent, question)?;
     Ok(CodeText::of(agent.searcher().read_target(&target, &request).await?))

@@ -153,7 +153,7 @@ async fn only(searcher: &Searcher, named: Option<&str>) -> Result<String, QueryE
     match (known.len(), known.pop()) {
         (1, Some(known)) => Ok(known.record.name.to_string()),
         (0, _) => Err(QueryError::new(QueryErrorCode::NotFound, "no repository exists").hint(NOTHING_INDEXED)),
-        _ => Err(wrong("several repositories exist; name one")),
+        _ => Err(wrong("several repositories exist; give the name of one of them")),
     }
 }
 

@@ -123,7 +123,10 @@ async fn feed(artifacts: &Artifacts, work: Vec<Work>, sender: Sender<(PackReader
     for work in work {
         let facts = artifacts.facts_pack(&work.pack).await?;
         let reader = facts.ok_or_else(|| {
-            StageError::permanent(FailureCode::Corrupt, format!("the pack `{}` has no facts", work.pack.key))
+            StageError::permanent(
+                FailureCode::Corrupt,
+                format!("the facts of the source pack `{}` are missing", work.pack.key),
+            )
         })?;
         if sender.send((reader, work)).await.is_err() {
             // An error means that the receiver was dropped because linking has failed. Linking reports the
@@ -317,7 +320,10 @@ impl Linker {
             let kept = || Some(FileState::kept(self.before.kept.as_ref()?.file(path)?.clone()));
             let state = linked_now.remove(&index).or_else(kept);
             all.files.push(state.ok_or_else(|| {
-                StageError::permanent(FailureCode::Corrupt, format!("the file {} has no links", quoted(path.as_str())))
+                StageError::permanent(
+                    FailureCode::Corrupt,
+                    format!("the links of the file {} are missing", quoted(path.as_str())),
+                )
             })?);
         }
         Ok(all)

@@ -19,7 +19,7 @@ impl Failures {
         match result {
             Ok(value) => Some(value),
             Err(error) => {
-                tracing::warn!(what = %what, code = %error.code, "this entry cannot be swept: {}", error.chain());
+                tracing::warn!(what = %what, code = %error.code, "the records of this entry cannot be removed: {}", error.chain());
                 self.is_unavailable |= matches!(error.class, ErrorClass::Pause { .. });
                 self.first.get_or_insert(error);
                 None

@@ -18,7 +18,7 @@ impl Sweep {
     pub async fn vectors(&self, tenant: &Tenant) -> Result<u64, StageError> {
         let contents = match self.contents(tenant).await {
             Err(error) if error.class == ErrorClass::Permanent => {
-                tracing::warn!(%tenant, "the cached vectors of the tenant are not swept: {}", error.chain());
+                tracing::warn!(%tenant, "no cached vectors of the tenant are removed in this sweep: {}", error.chain());
                 return Ok(0);
             }
             contents => contents?,

@@ -45,7 +45,7 @@ pub fn keep(directory: &Path, processes: Vec<ServerProcess>) -> Result<()> {
 
 fn check_none_runs(directory: &Path) -> Result<()> {
     let living = read_processes(directory)?.into_iter().filter(Recorded::is_alive).count();
-    ensure!(living == 0, "processes of {} are running already; end them first", directory.display());
+    ensure!(living == 0, "the servers in {} are already running; end them with `down` first", directory.display());
     Ok(())
 }
 

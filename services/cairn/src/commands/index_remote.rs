@@ -79,7 +79,9 @@ async fn index_all(remote: &Remote, arguments: &IndexArguments, json: bool) -> C
 /// by URL, and uses the settings of its operator. Other targets and options are errors.
 async fn all_wanted(remote: &Remote, arguments: &IndexArguments) -> anyhow::Result<Vec<Wanted>> {
     if arguments.hosting.organisation.is_some() {
-        bail!(wrong("the operator of the server sets its organisations, in `[[organisations]]` of its settings"));
+        bail!(wrong(
+            "--organisation works only with a local index: the operator of the server sets the organisations, in `[[organisations]]` of the server's settings"
+        ));
     }
     let is_plain = arguments.include_override.is_empty() && arguments.name.is_none() && arguments.branch.is_none();
     if !is_plain || arguments.rebuild || arguments.revision.is_some() {

@@ -67,7 +67,7 @@ fn config(arguments: &OrganisationArguments) -> anyhow::Result<OrganisationConfi
         "include_archived": arguments.archived,
         "include_forks": arguments.forks,
     }))
-    .map_err(|_| wrong("`--organisation`: KIND is one of github, gitlab, gitea and forgejo"))?;
+    .map_err(|_| wrong("`--organisation`: KIND must be github, gitlab, gitea or forgejo"))?;
     let faults = config.faults();
     if faults.is_empty() {
         Ok(config)
@@ -85,7 +85,7 @@ fn print_changes(changes: &Changes) {
         output::note(&format!("{before} was renamed to {now}"));
     }
     for reason in &changes.refused {
-        output::note(&format!("not used: {reason}"));
+        output::note(&format!("an entry of the list is ignored: {reason}"));
     }
     for vanished in &changes.vanished {
         let name = &vanished.name;

@@ -152,7 +152,7 @@ fn grep(answer: &GrepResults) {
     }
     let found = format!("{} of {} hits", answer.num_shown(), answer.counted());
     if answer.is_shortened {
-        output::note("the hit is shortened, because it does not fit into --max-tokens");
+        output::note("the hit is shortened, because it has more tokens than --max-tokens allows");
     }
     match (&answer.cut, &answer.next_cursor) {
         (Some(cut), Some(cursor)) => {

@@ -59,8 +59,12 @@ impl Home {
         write_once(&key, &fresh)?;
         let bytes = fs::read(&key).with_context(|| format!("reading {}", key.display()))?;
         let key = <[u8; 32]>::try_from(bytes.as_slice());
-        let key =
-            key.ok().with_context(|| format!("{} is damaged; delete it", directory.join("cursor.key").display()))?;
+        let key = key.ok().with_context(|| {
+            format!(
+                "{} is damaged; delete it, and the next command creates a new key",
+                directory.join("cursor.key").display()
+            )
+        })?;
         Ok(Self { directory: directory.to_owned(), cursor_key: CursorKey(key) })
     }
 

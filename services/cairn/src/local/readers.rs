@@ -134,7 +134,7 @@ impl ReadersCatalogue {
         let found = read.await?;
         let marked = lock.and_then(|_lock| view(&found).map_or(Ok(()), |view| self.readers.mark(view)));
         if let Err(error) = marked {
-            tracing::warn!(%error, "the use of a view cannot be recorded; a sweep may remove its records");
+            tracing::warn!(%error, "the use of a view cannot be recorded; a sweep may remove records of this view while they are read");
         }
         Ok(found)
     }

@@ -34,7 +34,7 @@ pub enum DeadLettersCommand {
 
 #[derive(Args, Debug)]
 pub struct ChosenLetters {
-    /// Ids that `list` shows.
+    /// Ids of dead letters, as `list` shows them.
     #[arg(required_unless_present_any = ["all", "code", "stage", "repository"], value_name = "ID")]
     pub ids: Vec<String>,
     /// Select all dead letters.

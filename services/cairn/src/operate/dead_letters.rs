@@ -132,7 +132,7 @@ async fn filtered(letters: &Letters<'_>, filter: &LetterFilter, wanted: usize) -
     if meant.len() > 1 {
         let all = meant.join(", ");
         anyhow::bail!(wrong(format!(
-            "`{word}` matches several repositories: {all}; give the full name of one, and its tenant"
+            "`{word}` matches several repositories: {all}; give the full name of one of them, and its tenant"
         )));
     }
     Ok(kept)
@@ -145,7 +145,7 @@ fn is_called(name: &RepositoryName, word: &str) -> bool {
 fn parse_stage(word: &str) -> Result<StageName, QueryError> {
     let found = StageName::ALL.iter().find(|stage| stage.as_str() == word);
     let names = || StageName::ALL.iter().map(|stage| stage.as_str()).collect::<Vec<_>>().join(", ");
-    found.copied().ok_or_else(|| wrong(format!("`{word}` is not a stage; stages are {}", names())))
+    found.copied().ok_or_else(|| wrong(format!("`{word}` is not a stage; the stages are {}", names())))
 }
 
 /// Replays or drops each letter that the command line selects. `decision` is the function that does this for
@@ -205,7 +205,9 @@ async fn decide_of<'a, 'l>(
             Ok(true) => {}
             // Another process removed the letter first, or the letter could not be removed.
             Ok(false) => *outcome = Err(unknown(letter.id).into()),
-            Err(error) => *outcome = Err(anyhow::anyhow!("the job is still a dead letter: {error}")),
+            Err(error) => {
+                *outcome = Err(anyhow::anyhow!("the dead letter could not be removed from its queue: {error}"))
+            }
         }
     }
     decided
@@ -219,10 +221,11 @@ async fn forget(_: &Letters<'_>, _: &DeadLetter) -> anyhow::Result<Decision> {
 async fn replay(letters: &Letters<'_>, letter: &DeadLetter) -> anyhow::Result<Decision> {
     let Some(job) = &letter.job else {
         anyhow::bail!(wrong(
-            "this build cannot read the body as a job; `show` prints the body, `drop` removes the letter"
+            "this version of Cairn cannot read the body as a job; `show` prints the body, and `drop` removes the letter"
         ));
     };
-    let ledger = letters.ledger.as_ref().context("replaying needs the ledger, which is not available")?;
+    let ledger =
+        letters.ledger.as_ref().context("cannot replay the dead letter, because the ledger is not available")?;
     if is_needed(ledger.runs, job).await? {
         letters.broker.publish(letter.lane, vec![job.clone()]).await?;
         Ok(Decision::PublishedAgain)

@@ -85,7 +85,9 @@ struct Asking<'a> {
 impl Asking<'_> {
     async fn ask(&mut self, listed: ListedRepository) -> anyhow::Result<IndexStatus> {
         let Location::Url(text) = &listed.location else {
-            anyhow::bail!(wrong("the services of a cluster fetch by URL and cannot read folders of this machine"));
+            anyhow::bail!(wrong(
+                "the services of a cluster fetch by URL and cannot read folders of this machine: give the URL of the repository"
+            ));
         };
         // This check applies the rules of the cloner, with one exception: only the cloner checks for host
         // names that resolve to private addresses.
@@ -104,7 +106,7 @@ impl Asking<'_> {
         match named(&self.known, |record| record, name)[..] {
             [found] => Ok(found),
             [] => anyhow::bail!(wrong("neither a URL nor the name of a repository; `cairn repos` shows the names")),
-            _ => anyhow::bail!(wrong("the name matches several repositories; give the full name of one")),
+            _ => anyhow::bail!(wrong("the name matches several repositories; give the full name of one of them")),
         }
     }
 }

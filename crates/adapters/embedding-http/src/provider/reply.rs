@@ -15,17 +15,17 @@ pub enum InvalidReply {
     ContentType,
     #[error("the body is not the expected JSON, at line {line}, column {column}")]
     Json { line: usize, column: usize },
-    #[error("{found} vectors for {expected} texts")]
+    #[error("the reply contains {found} vectors for {expected} texts")]
     Count { expected: usize, found: usize },
     #[error("the index {0} is out of range, or two vectors have this index")]
     Index(usize),
-    #[error("{found} dimensions instead of {expected}")]
+    #[error("a vector has {found} dimensions instead of {expected}")]
     Dimensions { expected: usize, found: usize },
     #[error("a vector is neither a list of numbers nor base64")]
     Encoding,
     #[error("a vector contains a number that is not finite")]
     NotFinite,
-    #[error("a vector is zero")]
+    #[error("all numbers of a vector are zero")]
     Zero,
 }
 

@@ -43,7 +43,11 @@ impl<'r> Commits<'r> {
         let bytes = match file.and_then(|file| read_regular(file, MAX_SHALLOW_BYTES)) {
             Ok((bytes, _)) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(git2::Error::from_str(&format!("the list of shallow commits {error}"))),
+            Err(error) => {
+                return Err(git2::Error::from_str(&format!(
+                    "the list of shallow commits (`shallow`) cannot be used: {error}"
+                )));
+            }
         };
         let text = String::from_utf8_lossy(&bytes);
         let ends = text.lines().filter_map(|line| Oid::from_str(line.trim()).ok()).collect();

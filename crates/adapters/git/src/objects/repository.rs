@@ -153,7 +153,7 @@ impl OpenRepository {
                 Err(object) => return object.peel_to_commit(),
             }
         }
-        Err(git2::Error::from_str("the tag points to a chain of too many tags"))
+        Err(git2::Error::from_str("the tag does not lead to a commit: it points to a chain of too many other tags"))
     }
 }
 

@@ -349,7 +349,7 @@ impl<'r> Walk<'r> {
             // Git itself refuses such names, so only a forged tree contains one. Records cannot contain such
             // a name.
             Err(error) => {
-                tracing::warn!(repository = self.key, %error, "a tree has a name that cannot be a path");
+                tracing::warn!(repository = self.key, %error, "an entry of a tree is ignored, because its name cannot be used in a path");
                 return None;
             }
         };

@@ -122,7 +122,9 @@ impl Access<'_> {
             port => format!("[{}]:{port}", self.url.host()),
         };
         let line = ssh_command(ssh, &alias, self.addresses.first()).ok_or_else(|| {
-            self.invalid("the host or a path of ssh's files contains quotes, or is not UTF-8".to_owned())
+            self.invalid(
+                "the host, or the path of one of the files for ssh, contains quotes or is not UTF-8".to_owned(),
+            )
         })?;
         command.env("GIT_SSH_COMMAND", line).env("GIT_SSH_VARIANT", "ssh");
         if let Some(agent) = std::env::var_os("SSH_AUTH_SOCK").filter(|_| ssh.key.is_none()) {

@@ -76,8 +76,8 @@ impl ChildParser {
         command.env_clear().kill_on_drop(true);
         let mut child = command.spawn().map_err(failed)?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
-        let pipe = || failed(io::Error::other("the child has no pipe"));
-        let process = child.id().ok_or_else(|| failed(io::Error::other("the child has ended")))?;
+        let pipe = || failed(io::Error::other("the child process has no pipe for its input or output"));
+        let process = child.id().ok_or_else(|| failed(io::Error::other("the child process has already ended")))?;
         Ok(Worker { process, input: input.ok_or_else(pipe)?, output: output.ok_or_else(pipe)?, _child: child })
     }
 

@@ -70,7 +70,10 @@ impl Repository {
                 snapshot => return snapshot.map(Arc::new),
             }
         }
-        Err(SegmentError::Invalid(format!("`{}` changes faster than it can be read", self.directory.display())))
+        Err(SegmentError::Invalid(format!(
+            "other processes change the files in `{}` faster than they can be read; try again",
+            self.directory.display()
+        )))
     }
 }
 

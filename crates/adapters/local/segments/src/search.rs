@@ -71,7 +71,7 @@ impl<'a> Scene<'a> {
             if segment.dimensions() != vector.dimensions() {
                 let (asked, stored) = (vector.dimensions(), segment.dimensions());
                 return Err(SegmentError::Invalid(format!(
-                    "the query vector has {asked} dimensions, the stored vectors have {stored}"
+                    "the query vector has {asked} dimensions, but the stored vectors have {stored}"
                 )));
             }
             scan(segment, &rows, vector, &mut best);

@@ -136,7 +136,9 @@ impl Inner {
         let (run, part) = (staging.run, staging.part);
         if let Some(point) = staged.points.iter().find(|point| point.chunk.repository != run.repository) {
             let (key, path) = (point.chunk.key, &point.chunk.path);
-            return Err(SegmentError::Invalid(format!("chunk {key} of `{path}` belongs to another repository")));
+            return Err(SegmentError::Invalid(format!(
+                "chunk {key} of `{path}` belongs to a different repository than the run"
+            )));
         }
         let repository = self.repository(run.repository);
         let directory = repository.directory();

@@ -156,7 +156,9 @@ fn prepare_file(connection: &Connection) -> Result<(), Fault> {
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     let mode: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
     if mode != "wal" {
-        return Err(Fault::invalid(format!("this file system does not support a write-ahead log (mode `{mode}`)")));
+        return Err(Fault::invalid(format!(
+            "the file system of the index directory does not support a write-ahead log (mode `{mode}`); use a directory on a local disk"
+        )));
     }
     // With this setting, a large staging transaction copies its pages into the file only once, instead of
     // after every four megabytes.

@@ -30,7 +30,7 @@ pub struct Applied {
 pub enum TopologyError {
     #[error("the broker cannot be reached: {0}")]
     Unreachable(String),
-    #[error("the topology needs the management API")]
+    #[error("the management API, which is needed for the topology, cannot be used")]
     Management(#[from] ManagementError),
     #[error("the feature flag `{0}` is off: run `rabbitmqctl enable_feature_flag {0}` on a node, then apply again")]
     FeatureFlag(&'static str),

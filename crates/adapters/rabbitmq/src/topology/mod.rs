@@ -62,7 +62,9 @@ impl TopologyConfig {
         let words = [("prefix", &self.prefix), ("version", &self.version)];
         let keys = self.owned_keys.iter().map(|key| ("owned_keys", key));
         for (name, _) in words.into_iter().chain(keys).filter(|(_, word)| !is_word(word)) {
-            faults.push(format!("`topology.{name}` may contain only letters, digits, `-` and `_`"));
+            faults.push(format!(
+                "`topology.{name}` must not be empty, and may contain only letters, digits, `-` and `_`"
+            ));
         }
         if self.owned_keys.iter().any(|key| key == COORDINATOR) {
             faults.push(format!(
@@ -75,7 +77,8 @@ impl TopologyConfig {
         let delays = &self.retry_delays_ms;
         if delays.is_empty() || delays[0] == 0 || !delays.is_sorted_by(|left, right| left < right) {
             faults.push(
-                "`topology.retry_delays_ms` must be positive delays, each longer than the previous one".to_owned(),
+                "`topology.retry_delays_ms` must be a list of positive delays, each longer than the previous delay"
+                    .to_owned(),
             );
         }
         faults
