@@ -40,7 +40,7 @@ fn indexed() -> (Index, TempDir) {
     (index, source)
 }
 
-/// The structured answers of MCP.
+/// Calls the tools over MCP and returns their structured answers.
 fn called(index: &Index, calls: &[(&str, Value)]) -> Vec<Value> {
     let all = answers(index, calls);
     // The first answer is that of `initialize`.

@@ -4,8 +4,8 @@
 //! runs. [`SharedReads`] reads the registry and the repositories at most once in `max_age`, for all questions
 //! together. So the load on the database does not grow with the number of questions. In return, a question
 //! may see a state that is up to `max_age` old. The runs that are published at one sequence number never
-//! change, so they are stored without a maximum age. The newest run of a repository is also stored without a
-//! maximum age after it has ended: it is read again when the document of the repository shows that a later
+//! change, so they are stored without a maximum age. When the newest run of a repository has ended, it is
+//! also stored without a maximum age. It is replaced when the document of the repository shows that a later
 //! run began. All other reads, and all changes, go to the store.
 
 use std::cmp::Reverse;

@@ -123,8 +123,8 @@ pub struct Walk {
 ///    first), key of the node at the other end, name of the kind, line, and key of the edge. The first
 ///    `max_edges_per_node` edges are followed.
 /// 2. The edges that reach one node from one level are sorted by product of confidences (highest first), then
-///    by key of the previous node, name of the kind, line and key. The first of these edges becomes `edge`.
-///    The remaining edges become `other_edges`.
+///    by key of the previous node, name of the kind, line and key. In the node's `Step`, the first of these
+///    edges is `edge`, and the remaining edges are `other_edges`.
 /// 3. A node that is a start node or belongs to an earlier level is omitted. As an exception, if
 ///    `returns_starts` is set, the first level may contain start nodes.
 /// 4. Each level is sorted by confidence and key. If there are too many nodes, the last nodes are omitted.

@@ -33,7 +33,7 @@ pub struct Stamp {
     pub reason: Option<String>,
 }
 
-/// A commit that is known, but that the answer does not contain.
+/// A known commit that is newer than the commit from which the answer was computed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewerCommit {
     /// The commit, in the same form as `Stamp::commit`.

@@ -154,7 +154,7 @@ fn found_index_directory_is_at_the_root_of_the_tree() {
 }
 
 #[test]
-fn tree_above_a_limit_is_not_indexed_and_the_call_is_suggested() {
+fn tree_above_a_limit_is_not_indexed_and_a_command_is_suggested() {
     for (variable, limit) in [("CAIRN_FIRST_USE_MAX_FILES", "2"), ("CAIRN_FIRST_USE_MAX_BYTES", "50")] {
         let (tree, index) = (tree(), Index::new());
         let mut asked = command(&index, tree.path(), &["modules", "--json"]);

@@ -132,7 +132,7 @@ fn dead_letters_are_dropped_while_the_ledger_is_down() {
 }
 
 #[test]
-fn replay_publishes_the_job_of_a_part_only_if_it_is_open() {
+fn replay_publishes_a_job_only_if_its_part_is_open() {
     let Some(cluster) = Cluster::prepared() else { return };
     let broker = cluster.broker();
     cluster.ok(&["enqueue", URL]);

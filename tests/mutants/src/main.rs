@@ -14,7 +14,7 @@ use clap::Parser;
 struct Arguments {
     /// The names of the bugs to plant. Default: all bugs.
     names: Vec<String>,
-    /// The work tree.
+    /// The work tree that is copied before bugs are planted.
     #[arg(long, default_value = ".")]
     source: PathBuf,
     /// The folder of the copy and of its build.

@@ -6,8 +6,8 @@
 //!
 //! The parents of the directory are checked too. If every user may write to a parent, any user can replace
 //! the directory with another directory while Cairn runs. If the parent has the sticky bit (like `/tmp`),
-//! only the owner can do this. The owners of the parents and the members of their groups are trusted. An
-//! index is often in a shared project with `umask 002`, or in a mounted directory of a container.
+//! only the owner can do this. The owners of the parents and the members of their groups are trusted, because
+//! an index is often in a shared project with `umask 002`, or in a mounted directory of a container.
 
 use std::fs::{self, DirBuilder, Metadata, Permissions};
 use std::io;

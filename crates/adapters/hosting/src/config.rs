@@ -146,7 +146,7 @@ impl HostingConfig {
             faults.push("`url` must not contain credentials, a query or a fragment: use `token`".to_owned());
         }
         if !matches!(url.scheme(), "https" | "http") || url.host().is_none() {
-            faults.push("`url` must be https, with a host".to_owned());
+            faults.push("`url` must be an https address that contains a host".to_owned());
         }
         faults
     }

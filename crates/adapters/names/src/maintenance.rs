@@ -7,8 +7,8 @@
 //!
 //! A generation is *settled* if no view in use is older. The sweep reports each settled generation once. A
 //! mark records that the generation is settled, until the layers of the generation are merged. Only the
-//! newest mark is kept. It is sufficient, because merged layers contain only published generations: if a
-//! generation is settled, all earlier published generations are settled too. Names of a path are removed if a
+//! newest mark is kept. One mark is sufficient: if a generation is settled, all earlier published generations
+//! are settled too, and merged layers contain only published generations. Names of a path are removed if a
 //! settled generation ends them, or if a published generation ends them and none of the views in use sees
 //! them.
 

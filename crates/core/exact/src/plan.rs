@@ -1,10 +1,10 @@
 //! Plans an expression: computes a query of trigrams that every text with a match satisfies.
 //!
-//! For each part of the expression, the plan contains the set of texts that the part matches, if the set is
-//! small. Otherwise, the plan contains the texts with which the matches of the part begin, the texts with
-//! which they end, and a query. The sets of neighbouring parts are joined, so that the query contains
-//! trigrams that span several parts. Russ Cox described this method for Google Code Search. All texts are
-//! folded.
+//! For each part of the expression, the plan contains the set of strings that the part can match, if the set
+//! is small. Otherwise, the plan contains the strings with which the matches of the part can begin, the
+//! strings with which they can end, and a query. The sets of neighbouring parts are joined, so that the query
+//! contains trigrams that span several parts. Russ Cox described this method for Google Code Search. All
+//! strings are folded (`fold`), so case is ignored.
 
 use std::collections::BTreeSet;
 

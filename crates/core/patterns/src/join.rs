@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn many_similar_sets_are_compared_only_with_the_first() {
+    fn many_similar_sets_are_compared_only_with_the_first_few() {
         // Each set has nine elements. All sets have eight elements in common.
         let set = |own: u32| std::iter::once(own).chain(1_000_000..1_000_008).collect();
         let sets: Vec<Set> = (0..5_000).map(set).collect();

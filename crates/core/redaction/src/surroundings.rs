@@ -36,8 +36,8 @@ pub enum Writing {
     Cell,
     /// Between double quotes. A double quote in the value is doubled.
     Verbatim,
-    /// The value ends at a blank or `;`, with or without quotes. All characters that have a special meaning
-    /// in a shell are replaced by `_`.
+    /// The value ends at the first blank or `;`, whether or not the value is in quotes. All characters that
+    /// have a special meaning in a shell are replaced by `_`.
     Blunt,
     /// A value in a Makefile.
     Make,

@@ -61,8 +61,8 @@ impl Tiers {
     }
 
     /// The tier of a file. `None` for a large file, which belongs to no tier and is rewritten only because of
-    /// its dead rows. The number of rows from which a file is large is so low that one step can read all
-    /// files of a full tier.
+    /// its dead rows. The limit for large files is low enough that one step can read all files of a full
+    /// tier.
     fn tier(self, size: Size) -> Option<u32> {
         let is_large = size.live() >= self.step_rows / FILES_PER_TIER as u32;
         (!is_large).then(|| (size.live() / TINY_ROWS).checked_ilog(4).map_or(0, |tier| tier + 1))

@@ -15,7 +15,7 @@ pub struct GrepResults {
     pub offset: usize,
     /// Number of hits on all pages. A hit is a line with a match, or all lines of a match across lines.
     pub num_results: usize,
-    /// Number of files with hits, starting with the first file of this page.
+    /// Number of files with hits on this page and on all later pages.
     pub num_files: usize,
     /// False if there may be more than `num_results` hits.
     pub is_exact: bool,
@@ -55,7 +55,7 @@ pub struct GrepLine {
     /// Whether bytes after `text` are not shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
-    /// Number of lines of the hit after this line that are not shown.
+    /// Number of later lines of the same hit that are not shown.
     #[serde(default, skip_serializing_if = "is_none_cut")]
     pub num_lines_cut: u32,
 }

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_cannot_be_corrected_are_omitted_from_questions() {
+    fn uncorrectable_fields_are_omitted_from_the_corrected_request() {
         let check = |given: Value, field: &str, meant: Option<&str>| {
             let correction = correct("/v1/search", given.to_string().as_bytes()).expect("a correction");
             assert_eq!(correction.body.map(Value::Object), Some(json!({"query": "x"})), "{given}");

@@ -145,8 +145,8 @@ impl Form {
     }
 }
 
-/// The question that has the same effect as a tool call that a guide shows. The call may use every accepted
-/// name of an argument. None if the call is invalid, or if no question expresses it.
+/// The question that has the same effect as a tool call that a guide shows. The call may use any accepted
+/// name of an argument, for example an alias. None if the call is invalid, or if no question expresses it.
 pub fn question_of_call(tool: &str, arguments: JsonObject) -> Option<Question> {
     let tool = ToolSpec::find(tool)?;
     question_of(tool.name, Arguments::read(tool, arguments).ok()?.given())

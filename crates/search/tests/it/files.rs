@@ -330,7 +330,7 @@ async fn file_in_a_relation_question_is_no_symbol() {
 }
 
 #[tokio::test]
-async fn search_for_a_symbol_suggests_the_search_for_a_file() {
+async fn failed_symbol_search_suggests_a_file_name_search() {
     let searcher = searcher().await;
     let error = searcher.search(&files("ADR-077", TargetType::Symbol)).await.expect_err("no symbol");
     let call = &error.next_calls[0];

@@ -205,8 +205,8 @@ async fn importers_of_modules_directories_and_packages_are_found() {
     check("what imports the acme package", "web/page.ts via IMPORTS npm:@acme/ui at line 2, 100 %", &[read_as]).await;
 }
 
-/// The edges that the relation `mode` of `name` has, each as `SITE of ABOUT`, and the name that was used
-/// instead of `name`.
+/// Returns the edges of `name` in the relation `mode`, each as `SITE of ABOUT`. If a different name was used
+/// instead of `name`, also returns that name.
 async fn dependents(name: &str, mode: AnalyzedRelation) -> (Vec<String>, Option<(String, NameMatching)>) {
     let (_, searcher) = searcher_over(vec![places()]).await;
     let request = GraphRequest {

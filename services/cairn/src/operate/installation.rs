@@ -97,8 +97,8 @@ impl Installation {
         cairn_wiring::indexing(runs, clock, RemotePolicy::from(&self.operator.sources))
     }
 
-    /// The key of the query service. With this key, run ids are the same as the ids that callers of the query
-    /// service receive.
+    /// The key of the query service. This command shows run ids that depend on the key. With the key of the
+    /// query service, they equal the ids that callers of the query service receive.
     fn cursor_key(&self) -> CursorKey {
         let key = self.config.query.as_ref().and_then(|query| query.cursor_key().ok());
         key.unwrap_or(NO_SECRET)

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn limit_grows_to_the_maximum_only_if_calls_reach_it() {
+    fn limit_grows_only_if_it_is_reached_and_stops_at_the_maximum() {
         let mut idle = Concurrency::adaptive(200);
         let mut busy = Concurrency::adaptive(4);
         for call in 1..1000 {

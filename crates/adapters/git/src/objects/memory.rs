@@ -114,7 +114,7 @@ pub(crate) fn small<T>(read: impl FnOnce() -> Result<T, git2::Error>) -> Result<
 }
 
 pub(crate) fn too_large() -> git2::Error {
-    git2::Error::from_str("the git object, or the object that it is stored as a delta of, is too large")
+    git2::Error::from_str("the git object, or a base object of its delta, is too large")
 }
 
 fn bounded<T>(limit: usize, read: impl FnOnce() -> Result<T, git2::Error>) -> Result<T, Unread> {

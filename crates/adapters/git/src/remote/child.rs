@@ -231,7 +231,7 @@ mod tests {
 
     /// Git writes the messages of the remote into the same stream as its own messages.
     #[test]
-    fn messages_of_the_remote_are_not_mistaken_for_own_limits() {
+    fn remote_messages_are_not_reported_as_local_limit_errors() {
         for (note, is_out_of_memory) in [("Out of memory, malloc failed", true), ("died of signal 24", false)] {
             for (line, is_own) in [("fatal: ", true), ("remote: fatal: ", false), ("fatal: remote error: ", false)] {
                 let output = shell(&format!("echo '{line}{note}' >&2; exit 128"), 10_000, None).expect("ran");
