@@ -85,7 +85,8 @@ impl PublishStage {
         let mut manifest = settle_outcomes(&planned, plan, parts, reports);
         let links = reports.iter().find_map(|(_, report)| reported(report, "links"));
         manifest.links = links.or_else(|| previous.links.clone());
-        // In a rebuild, all chunks were counted again, so earlier layers are not used.
+        // In a rebuild, the terms of all chunks are counted again, so the earlier layers of term counts are
+        // not used.
         let terms_before = if plan.rebuild { &[][..] } else { &previous.terms };
         let of_parts = reports.iter().map(|(_, report)| report);
         manifest.terms = layers(&self.artifacts, repository, terms_before, of_parts).await?;

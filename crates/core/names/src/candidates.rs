@@ -88,8 +88,8 @@ impl WordUses {
                 near.push(word);
             }
         }
-        // The longer of the two words determines the number of allowed edits, so a longer word may allow one
-        // more edit.
+        // The number of allowed edits depends on the longer of the requested word and the table's word. If
+        // the table's word is one character longer, one more edit may be allowed.
         let edits = max_edits(wanted.num_characters + 1);
         if edits > 0 {
             index.words.scan(wanted.num_characters, wanted.signature, edits, |word| near.push(word));

@@ -23,8 +23,9 @@ pub(crate) fn line_around(text: &[u8], hit: &Range<usize>) -> Option<Range<usize
     (line.end >= hit.end).then(|| string_of(text, line, hit.start))
 }
 
-/// The range of the string that contains the position `at`, if the line ends with an escape inside this
-/// string; otherwise the range of the line. Other strings may precede the string on the line.
+/// Returns the range of the line. If the line ends with the escape `\n`, it is inside a string; the range
+/// then begins after the opening quote of the string that contains the position `at`. Other strings may
+/// precede the string on the line.
 fn string_of(text: &[u8], line: Range<usize>, at: usize) -> Range<usize> {
     if !text[line.end..].starts_with(b"\\n") {
         return line;

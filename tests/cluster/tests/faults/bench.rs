@@ -11,7 +11,7 @@ use cairn_ports::LedgerRead;
 use tokio::time::{Instant, sleep};
 use toml::{Table, toml};
 
-/// The time limit for a condition, such as a service that must reach the point where it is killed.
+/// The time limit for one wait, for example until a service reaches the point where it is killed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) const POLL: Duration = Duration::from_millis(20);
 

@@ -12,11 +12,12 @@
 //! | table | `i8` × dimensions × rows |
 //! | words | the words, one in each line, in the order of their rows: for developers and tests |
 //!
-//! A row is a vector of the table and belongs to one word or bucket. The weights of a row already include its
-//! scale, so only integers are summed. After the rows of the words, there is one row for each bucket: a word
-//! outside the vocabulary has the row `words + hash mod buckets`. The hash is FNV-1a in 32 bits. Two words of
-//! a vocabulary never have the same hash; the exporter checks this. Probing starts at the slot whose number
-//! is in the upper bits of `hash · 0x9E3779B1`.
+//! A row is a vector of the table and belongs to one word or bucket. The elements of a row are rounded to
+//! integers, and the row's scale converts them back to the original values. The weights of the row are
+//! already multiplied by this scale, so a sum contains only integers. After the rows of the words, there is
+//! one row for each bucket: a word outside the vocabulary has the row `words + hash mod buckets`. The hash is
+//! FNV-1a in 32 bits. Two words of a vocabulary never have the same hash; the exporter checks this. Probing
+//! starts at the slot whose number is in the upper bits of `hash · 0x9E3779B1`.
 //!
 //! The header contains the magic `CAIRNSTA`, six numbers (`u32` each) and the blake3 digest of all bytes
 //! after the header (32 bytes). The numbers are the version, the dimensions, the counts of words, buckets and
