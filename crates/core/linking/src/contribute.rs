@@ -57,14 +57,6 @@ fn definition(symbol: &OutlineSymbol, parent: Option<&Definition>, package: Name
         symbol.qualified_name.strip_suffix(symbol.name.as_str()).and_then(|rest| rest.strip_suffix('.')).unwrap_or("");
     let holder_last = holder.rsplit('.').next().unwrap_or(holder);
     let rules = Rules::of(family);
-    let is_named_from_top = match parent {
-        None => {
-            let is_namespace =
-                symbol.kind == SymbolKind::Module && matches!(family, Family::CSharp | Family::Php | Family::Jvm);
-            holder.is_empty() || is_namespace || rules.modules_are_types && symbol.kind.is_container()
-        }
-        Some(parent) => parent.in_package && parent.kind == SymbolKind::Module,
-    };
     let is_value = symbol.kind == SymbolKind::Module && rules.modules_are_values;
     // In Elixir, a function in the implementation of a protocol is only called through the protocol, so other
     // code cannot refer to it.
@@ -86,13 +78,26 @@ fn definition(symbol: &OutlineSymbol, parent: Option<&Definition>, package: Name
         local: is_implementation || parent.is_some_and(|parent| parent.local || !parent.kind.is_container()),
         secondary: symbol.secondary,
         holder: dotted(holder),
-        in_package: is_named_from_top,
+        in_package: is_named_from_top(symbol, holder, parent, family),
         full: dotted(&symbol.qualified_name),
         is_default: symbol.is_default,
         is_companion: symbol.is_companion,
         nameless: symbol.nameless,
         names_holder: symbol.names_holder,
         at_top: rules.members_at_top && parent.is_some_and(|parent| is_member_at_top(symbol.kind, parent)),
+    }
+}
+
+/// Whether a symbol is a name at the top level of its package or namespace. `holder` is the written name of
+/// the symbol's container, which may be defined in a different file.
+fn is_named_from_top(symbol: &OutlineSymbol, holder: &str, parent: Option<&Definition>, family: Family) -> bool {
+    match parent {
+        None => {
+            let is_namespace =
+                symbol.kind == SymbolKind::Module && matches!(family, Family::CSharp | Family::Php | Family::Jvm);
+            holder.is_empty() || is_namespace || Rules::of(family).modules_are_types && symbol.kind.is_container()
+        }
+        Some(parent) => parent.in_package && parent.kind == SymbolKind::Module,
     }
 }
 

@@ -3,6 +3,7 @@
 use cairn_domain::{DocumentFacts, EdgeKind, Mention, NodeKey, RepoPath, RepositoryId, Resolution};
 use rustc_hash::FxHashMap;
 
+use crate::contribution::Definition;
 use crate::link_file::FileLinker;
 use crate::referents::{MAX_CANDIDATES, Referent, Referents};
 use crate::{Contribution, Family, Name, paths};
@@ -88,6 +89,39 @@ impl FileLinker<'_> {
     /// Finds the symbols that a text names: `name`, `name()`, `Class.method`, `module::name`.
     fn mentioned_symbols(&mut self, text: &str) -> Referents {
         let mut referents = Referents::default();
+        let Some(mentioned) = MentionedName::parse(text) else { return referents };
+        for family in Family::LINKED {
+            let named = self.resolver.lookup.named(*family, Name::of(&mentioned.name));
+            if !self.resolver.lookup.afford(named.len()) {
+                return referents;
+            }
+            for (file, index) in named.iter() {
+                let definition = self.resolver.lookup.definition(file, index);
+                let contribution = self.resolver.lookup.contribution(file);
+                if !definition.secondary && mentioned.means(definition, contribution) && !contribution.is_test {
+                    referents.add(Referent::Definition { file, index });
+                }
+                if referents.as_slice().len() > MAX_CANDIDATES {
+                    return referents;
+                }
+            }
+        }
+        referents
+    }
+}
+
+/// The name of a symbol in the text of a mention.
+struct MentionedName {
+    name: String,
+    /// The name of the container, if the text contains it.
+    holder: Option<String>,
+    /// Whether the text is a plain lower-case word, which may also be a word of a natural language.
+    is_word: bool,
+}
+
+impl MentionedName {
+    /// Returns `None` if the text is not the name of a symbol, or if the name is not specific enough.
+    fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let plain = text.split('(').next().unwrap_or(text).trim_end_matches('!').replace("::", ".").replace('#', ".");
         let mut parts = plain.rsplit('.');
@@ -98,36 +132,25 @@ impl FileLinker<'_> {
         };
         let is_word = name.bytes().all(|byte| byte.is_ascii_lowercase()) && !text.contains('(') && holder.is_none();
         if !is_name(name) || !holder.is_none_or(is_name) || is_word && name.len() < MIN_PLAIN_WORD {
-            return referents;
+            return None;
         }
         // A name such as `__name__` has a different meaning in each module.
         if name.starts_with("__") && holder.is_none() {
-            return referents;
+            return None;
         }
-        for family in Family::LINKED {
-            let named = self.resolver.lookup.named(*family, Name::of(name));
-            if !self.resolver.lookup.afford(named.len()) {
-                return referents;
-            }
-            for (file, index) in named.iter() {
-                let definition = self.resolver.lookup.definition(file, index);
-                let contribution = self.resolver.lookup.contribution(file);
-                let is_at_top = definition.container.is_empty();
-                let is_held = |holder: &str| {
-                    definition.container_last == Name::of(holder) || is_at_top && occurs_in(contribution, holder)
-                };
-                // A mention of a member must also name the member's container, unless the member's name alone
-                // is specific enough.
-                let is_meant = holder.map_or(is_at_top || !is_word, is_held);
-                if !definition.secondary && is_meant && !contribution.is_test {
-                    referents.add(Referent::Definition { file, index });
-                }
-                if referents.as_slice().len() > MAX_CANDIDATES {
-                    return referents;
-                }
+        Some(Self { name: name.to_owned(), holder: holder.map(str::to_owned), is_word })
+    }
+
+    /// Whether the text can mean a definition with this name. A mention of a member must also name the
+    /// member's container, unless the member's name alone is specific enough.
+    fn means(&self, definition: &Definition, contribution: &Contribution) -> bool {
+        let is_at_top = definition.container.is_empty();
+        match &self.holder {
+            None => is_at_top || !self.is_word,
+            Some(holder) => {
+                definition.container_last == Name::of(holder) || is_at_top && occurs_in(contribution, holder)
             }
         }
-        referents
     }
 }
 

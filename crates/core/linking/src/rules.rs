@@ -77,109 +77,131 @@ const PLAIN: Rules = Rules {
     ecosystem: "",
 };
 
+const PYTHON: Rules = Rules { variables_hide_types: true, imports_are_members: true, ecosystem: "pypi", ..PLAIN };
+
+const SCRIPT: Rules = Rules { ecosystem: "npm", ..PLAIN };
+
+const GO: Rules =
+    Rules { variables_hide_types: true, package_scope: true, open_classes: true, ecosystem: "go", ..PLAIN };
+
+const RUST: Rules =
+    Rules { imports_are_members: true, modules_are_closed: true, open_classes: true, ecosystem: "cargo", ..PLAIN };
+
+const JVM: Rules = Rules {
+    implicit_self: true,
+    variables_hide_functions: false,
+    package_scope: true,
+    overloads: true,
+    arity_is_strict: true,
+    ecosystem: "maven",
+    ..PLAIN
+};
+
+const C: Rules = Rules {
+    implicit_self: true,
+    package_scope: true,
+    global_names: true,
+    overloads: true,
+    arity_is_strict: true,
+    open_classes: true,
+    ..PLAIN
+};
+
+const C_SHARP: Rules = Rules {
+    implicit_self: true,
+    package_scope: true,
+    global_names: true,
+    constructors_need_new: true,
+    overloads: true,
+    arity_is_strict: true,
+    open_classes: true,
+    bases_are_mixed: true,
+    ecosystem: "nuget",
+    ..PLAIN
+};
+
+const RUBY: Rules = Rules {
+    implicit_self: true,
+    package_scope: true,
+    global_names: true,
+    open_classes: true,
+    ecosystem: "gem",
+    ..PLAIN
+};
+
+const PHP: Rules = Rules {
+    variables_hide_functions: false,
+    package_scope: true,
+    global_names: true,
+    constructors_need_new: true,
+    ecosystem: "composer",
+    ..PLAIN
+};
+
+const SWIFT: Rules = Rules {
+    implicit_self: true,
+    package_scope: true,
+    global_names: true,
+    overloads: true,
+    open_classes: true,
+    files_hide_private: true,
+    imports_are_modules: true,
+    bases_are_mixed: true,
+    ..PLAIN
+};
+
+const LUA: Rules = Rules {
+    variables_hide_types: true,
+    global_names: true,
+    modules_are_values: true,
+    files_hide_private: true,
+    loose_arguments: true,
+    ..PLAIN
+};
+
+const BASH: Rules = Rules {
+    variables_hide_functions: false,
+    only_functions_are_called: true,
+    global_names: true,
+    imports_are_members: true,
+    loose_arguments: true,
+    ..PLAIN
+};
+
+const ELIXIR: Rules = Rules {
+    variables_hide_functions: false,
+    package_scope: true,
+    overloads: true,
+    arity_is_name: true,
+    modules_are_types: true,
+    ecosystem: "hex",
+    ..PLAIN
+};
+
+const HASKELL: Rules = Rules { package_scope: true, members_at_top: true, packages_are_files: true, ..PLAIN };
+
+// The declarations of a structure are visible everywhere inside the structure.
+const ZIG: Rules = Rules { implicit_self: true, variables_hide_types: true, ..PLAIN };
+
 impl Rules {
     /// The rules of a family.
     pub(crate) fn of(family: Family) -> Rules {
         match family {
-            Family::Python => {
-                Rules { variables_hide_types: true, imports_are_members: true, ecosystem: "pypi", ..PLAIN }
-            }
-            Family::Script => Rules { ecosystem: "npm", ..PLAIN },
-            Family::Go => {
-                Rules { variables_hide_types: true, package_scope: true, open_classes: true, ecosystem: "go", ..PLAIN }
-            }
-            Family::Rust => Rules {
-                imports_are_members: true,
-                modules_are_closed: true,
-                open_classes: true,
-                ecosystem: "cargo",
-                ..PLAIN
-            },
-            Family::Jvm => Rules {
-                implicit_self: true,
-                variables_hide_functions: false,
-                package_scope: true,
-                overloads: true,
-                arity_is_strict: true,
-                ecosystem: "maven",
-                ..PLAIN
-            },
-            Family::C => Rules {
-                implicit_self: true,
-                package_scope: true,
-                global_names: true,
-                overloads: true,
-                arity_is_strict: true,
-                open_classes: true,
-                ..PLAIN
-            },
-            Family::CSharp => Rules {
-                implicit_self: true,
-                package_scope: true,
-                global_names: true,
-                constructors_need_new: true,
-                overloads: true,
-                arity_is_strict: true,
-                open_classes: true,
-                bases_are_mixed: true,
-                ecosystem: "nuget",
-                ..PLAIN
-            },
-            Family::Ruby => Rules {
-                implicit_self: true,
-                package_scope: true,
-                global_names: true,
-                open_classes: true,
-                ecosystem: "gem",
-                ..PLAIN
-            },
-            Family::Php => Rules {
-                variables_hide_functions: false,
-                package_scope: true,
-                global_names: true,
-                constructors_need_new: true,
-                ecosystem: "composer",
-                ..PLAIN
-            },
-            Family::Swift => Rules {
-                implicit_self: true,
-                package_scope: true,
-                global_names: true,
-                overloads: true,
-                open_classes: true,
-                files_hide_private: true,
-                imports_are_modules: true,
-                bases_are_mixed: true,
-                ..PLAIN
-            },
-            Family::Lua => Rules {
-                variables_hide_types: true,
-                global_names: true,
-                modules_are_values: true,
-                files_hide_private: true,
-                loose_arguments: true,
-                ..PLAIN
-            },
-            Family::Bash => Rules {
-                variables_hide_functions: false,
-                only_functions_are_called: true,
-                global_names: true,
-                imports_are_members: true,
-                loose_arguments: true,
-                ..PLAIN
-            },
-            Family::Elixir => Rules {
-                variables_hide_functions: false,
-                package_scope: true,
-                overloads: true,
-                arity_is_name: true,
-                modules_are_types: true,
-                ecosystem: "hex",
-                ..PLAIN
-            },
-            Family::Haskell => Rules { package_scope: true, members_at_top: true, packages_are_files: true, ..PLAIN },
-            // The declarations of a structure are visible everywhere inside the structure.
-            Family::Zig => Rules { implicit_self: true, variables_hide_types: true, ..PLAIN },
+            Family::Python => PYTHON,
+            Family::Script => SCRIPT,
+            Family::Go => GO,
+            Family::Rust => RUST,
+            Family::Jvm => JVM,
+            Family::C => C,
+            Family::CSharp => C_SHARP,
+            Family::Ruby => RUBY,
+            Family::Php => PHP,
+            Family::Swift => SWIFT,
+            Family::Lua => LUA,
+            Family::Bash => BASH,
+            Family::Elixir => ELIXIR,
+            Family::Haskell => HASKELL,
+            Family::Zig => ZIG,
             Family::Other => PLAIN,
         }
     }

@@ -23,12 +23,7 @@ pub(crate) fn select(
     let mut fitting: Vec<(FileId, u32)> =
         candidates.filter(|(file, index)| ask.want.accepts(lookup.definition(*file, *index).kind, rules)).collect();
     let definition = |candidate: &(FileId, u32)| lookup.definition(candidate.0, candidate.1);
-    narrow(&mut fitting, |candidate| ask.want.prefers(definition(candidate).kind));
-    // An interface cannot be instantiated. If a class and an interface have the same name, the reference
-    // means the class.
-    narrow(&mut fitting, |candidate| ask.want != Want::Instance || definition(candidate).kind != SymbolKind::Interface);
-    narrow(&mut fitting, |candidate| !definition(candidate).is_companion || !ask.want.is_of_type());
-    narrow(&mut fitting, |candidate| definition(candidate).is_companion || ask.want.is_of_type());
+    narrow_by_kind(&mut fitting, definition, ask.want);
     if rules.arity_is_name && ask.want == Want::Call {
         fitting.retain(|candidate| definition(candidate).arity.accepts(ask.num_arguments));
     }
@@ -46,17 +41,37 @@ pub(crate) fn select(
     } else {
         narrow(&mut fitting, |candidate| !definition(candidate).secondary);
     }
+    let is_overloaded = num_choices > 1 && fitting.len() == 1;
+    Finding::of(referents(&fitting, definition), if is_overloaded { Resolution::Heuristic } else { Resolution::Exact })
+}
+
+/// Keeps only the candidates whose kind fits the reference best.
+fn narrow_by_kind<'d>(
+    candidates: &mut Vec<(FileId, u32)>,
+    definition: impl Fn(&(FileId, u32)) -> &'d Definition,
+    want: Want,
+) {
+    narrow(candidates, |candidate| want.prefers(definition(candidate).kind));
+    // An interface cannot be instantiated. If a class and an interface have the same name, the reference
+    // means the class.
+    narrow(candidates, |candidate| want != Want::Instance || definition(candidate).kind != SymbolKind::Interface);
+    narrow(candidates, |candidate| !definition(candidate).is_companion || !want.is_of_type());
+    narrow(candidates, |candidate| definition(candidate).is_companion || want.is_of_type());
+}
+
+/// The items to which a reference with these candidates refers. If a definition names its holder, the
+/// reference refers to the holder.
+fn referents<'d>(candidates: &[(FileId, u32)], definition: impl Fn(&(FileId, u32)) -> &'d Definition) -> Referents {
     let mut referents = Referents::default();
-    for (file, index) in &fitting {
-        let definition = lookup.definition(*file, *index);
+    for candidate in candidates {
+        let ((file, index), definition) = (*candidate, definition(candidate));
         referents.add(match definition.parent {
-            Some(holder) if definition.names_holder => Referent::Definition { file: *file, index: holder },
-            None if definition.names_holder => Referent::File { file: *file, container: Name::EMPTY },
-            _ => Referent::Definition { file: *file, index: *index },
+            Some(holder) if definition.names_holder => Referent::Definition { file, index: holder },
+            None if definition.names_holder => Referent::File { file, container: Name::EMPTY },
+            _ => Referent::Definition { file, index },
         });
     }
-    let is_overloaded = num_choices > 1 && fitting.len() == 1;
-    Finding::of(referents, if is_overloaded { Resolution::Heuristic } else { Resolution::Exact })
+    referents
 }
 
 /// The candidates whose parameters accept the number of arguments. A definition also accepts the arguments

@@ -86,16 +86,7 @@ impl<'e> Resolver<'e> {
 
     fn first_part(&mut self, first: &'e str, enclosing: Option<u32>) -> Subject {
         if matches!(first, "self" | "Self" | "cls") {
-            let class = self.own_class(enclosing);
-            let container = self.scopes.module_around(enclosing);
-            return match class.and_then(|class| class.symbol) {
-                Some(index) => Subject::Object(self.file, index),
-                // The receiver is `__MODULE__` in Elixir.
-                None if class.is_none() && self.rules.modules_are_types => {
-                    Subject::Scope(Referent::File { file: self.file, container }, Resolution::Exact)
-                }
-                None => class.map_or(Subject::Unknown, |class| self.object_of(class.name, enclosing)),
-            };
+            return self.own_object(enclosing);
         }
         match self.local(first, enclosing, Ask::ANY).0 {
             Local::Variable(Variable::Typed(type_name)) => return self.object_of(type_name, enclosing),
@@ -123,6 +114,20 @@ impl<'e> Resolver<'e> {
             }
             Finding::Nothing => self.type_of_repository(first),
             found => self.subject_of(found, first, enclosing),
+        }
+    }
+
+    /// Resolves a receiver such as `self`.
+    fn own_object(&mut self, enclosing: Option<u32>) -> Subject {
+        let class = self.own_class(enclosing);
+        let container = self.scopes.module_around(enclosing);
+        match class.and_then(|class| class.symbol) {
+            Some(index) => Subject::Object(self.file, index),
+            // The receiver is `__MODULE__` in Elixir.
+            None if class.is_none() && self.rules.modules_are_types => {
+                Subject::Scope(Referent::File { file: self.file, container }, Resolution::Exact)
+            }
+            None => class.map_or(Subject::Unknown, |class| self.object_of(class.name, enclosing)),
         }
     }
 

@@ -86,15 +86,7 @@ impl<'e> Lookup<'e> {
         }
         let rules = Rules::of(self.contribution(file).family);
         let hashed = Name::of(name);
-        let members: Vec<(FileId, u32)> = self
-            .members(file, container, hashed)
-            .iter()
-            .filter(|(file, index)| {
-                let definition = self.definition(*file, *index);
-                let is_hidden = view == View::Outside && rules.files_hide_private && definition.private;
-                !definition.local && !is_hidden
-            })
-            .collect();
+        let members = self.own_members(file, container, hashed, view);
         // In Rust, a module is declared in its parent but may be written in a separate file.
         if ask.want == Want::Any
             && members.iter().any(|(file, index)| self.definition(*file, *index).kind == SymbolKind::Module)
@@ -105,16 +97,7 @@ impl<'e> Lookup<'e> {
             }
         }
         let own = select(self, members.into_iter(), ask, rules);
-        let mut imported = Finding::Nothing;
-        for import in self.bindings(file, container, hashed) {
-            if !self.has_fuel() {
-                break;
-            }
-            if view == View::Inside || import.reexport || rules.imports_are_members {
-                imported =
-                    imported.or(import_target(self, file, container, &import.bound(), ask).at_most(Resolution::Import));
-            }
-        }
+        let imported = self.find_imported(file, container, hashed, ask, view);
         match (own.is_nothing(), imported.is_nothing()) {
             (false, false) if own.is_same_as(&imported) => own,
             // The name is both defined and imported. Which of the two applies depends on a condition in the
@@ -124,6 +107,35 @@ impl<'e> Lookup<'e> {
             (true, false) => imported,
             (true, true) => submodule(self, file, container, name),
         }
+    }
+
+    /// The definitions of `name` in the file that a reference can see from `view`.
+    fn own_members(&mut self, file: FileId, container: Name, name: Name, view: View) -> Vec<(FileId, u32)> {
+        let hides_private = view == View::Outside && Rules::of(self.contribution(file).family).files_hide_private;
+        let members = self.members(file, container, name);
+        let is_visible = |(file, index): &(FileId, u32)| {
+            let definition = self.definition(*file, *index);
+            let is_hidden = hides_private && definition.private;
+            !definition.local && !is_hidden
+        };
+        members.iter().filter(is_visible).collect()
+    }
+
+    /// Resolves `name` through the imports that bind it. From other files, only the imports that are also
+    /// members of the file are used.
+    fn find_imported(&mut self, file: FileId, container: Name, name: Name, ask: Ask, view: View) -> Finding {
+        let imports_are_members = Rules::of(self.contribution(file).family).imports_are_members;
+        let mut imported = Finding::Nothing;
+        for import in self.bindings(file, container, name) {
+            if !self.has_fuel() {
+                break;
+            }
+            if view == View::Inside || import.reexport || imports_are_members {
+                imported =
+                    imported.or(import_target(self, file, container, &import.bound(), ask).at_most(Resolution::Import));
+            }
+        }
+        imported
     }
 
     /// Resolves a name of the package or namespace that contains the file.

@@ -35,43 +35,25 @@ const REPLACED_WORDS: u32 = 920;
 /// the weights of the name's words.
 pub(crate) fn align(wanted: &WantedName, weights: &[u32], pairs: &mut Vec<Pair>) -> (u32, Reasons) {
     choose(pairs);
-    let (mut of_wanted, mut of_name, mut matched, mut reasons) = (0_u16, 0_u16, 0, Reasons::NONE);
-    for pair in pairs.iter() {
-        of_wanted |= pair.wanted;
-        of_name |= pair.name;
-        reasons = reasons.and(pair.reasons);
-        matched += pair.nearness * (weight_of(wanted, pair.wanted) + sum(weights, pair.name));
-    }
-    let counted = |(index, word): (usize, &WantedWord)| {
-        if of_wanted >> index & 1 == 0 && word.is_optional { OPTIONAL_WEIGHT } else { word.weight }
-    };
-    let all_wanted: u32 = wanted.words.iter().enumerate().map(counted).sum();
-    let total = all_wanted + weights.iter().sum::<u32>();
+    let mut paired = Paired::of(wanted, weights, pairs);
+    let total = paired.weight_of_wanted(wanted) + weights.iter().sum::<u32>();
     if total == 0 {
-        return (0, reasons);
+        return (0, paired.reasons);
     }
-    let mut score = matched / total;
     pairs.sort_unstable_by_key(|pair| pair.name);
     let is_ordered = pairs.is_sorted_by_key(|pair| pair.wanted);
-    if is_ordered && score >= MIN_NEAR_SHARE {
-        for (at_wanted, at_name) in same_places(wanted, weights.len(), pairs) {
-            of_wanted |= 1 << at_wanted;
-            of_name |= 1 << at_name;
-            matched += OTHER_WORD * (wanted.words[at_wanted].weight + weights[at_name]);
-            reasons = reasons.with(Reason::OtherWord);
-        }
-        score = matched / total;
+    if is_ordered && paired.points / total >= MIN_NEAR_SHARE {
+        paired.add_other_words(wanted, weights, pairs);
     }
-    let has_left = |index: usize| of_wanted >> index & 1 == 0 && !wanted.words[index].is_optional;
-    let is_missing = (0..wanted.words.len()).any(has_left);
-    let is_added = (0..weights.len()).any(|index| of_name >> index & 1 == 0);
-    if is_missing {
+    let (mut score, mut reasons) = (paired.points / total, paired.reasons);
+    let (lacks_words, has_additional_words) = (paired.lacks_words(wanted), paired.has_additional_words(weights.len()));
+    if lacks_words {
         reasons = reasons.with(Reason::MissingWords);
     }
-    if is_added {
+    if has_additional_words {
         reasons = reasons.with(Reason::AdditionalWords);
     }
-    if is_missing && is_added {
+    if lacks_words && has_additional_words {
         score = score * REPLACED_WORDS / 1_000;
     }
     if !is_ordered {
@@ -79,6 +61,58 @@ pub(crate) fn align(wanted: &WantedName, weights: &[u32], pairs: &mut Vec<Pair>)
         reasons = reasons.with(Reason::OtherOrder);
     }
     (score, reasons)
+}
+
+/// The words that are paired. `wanted` and `name` are bit sets of word positions.
+struct Paired {
+    wanted: u16,
+    name: u16,
+    /// The sum of the weights of the paired words, each multiplied by the nearness of its pair.
+    points: u32,
+    reasons: Reasons,
+}
+
+impl Paired {
+    fn of(wanted: &WantedName, weights: &[u32], pairs: &[Pair]) -> Self {
+        let mut paired = Self { wanted: 0, name: 0, points: 0, reasons: Reasons::NONE };
+        for pair in pairs {
+            paired.wanted |= pair.wanted;
+            paired.name |= pair.name;
+            paired.points += pair.nearness * (weight_of(wanted, pair.wanted) + sum(weights, pair.name));
+            paired.reasons = paired.reasons.and(pair.reasons);
+        }
+        paired
+    }
+
+    /// The weight of all requested words.
+    fn weight_of_wanted(&self, wanted: &WantedName) -> u32 {
+        let weight = |(index, word): (usize, &WantedWord)| {
+            if self.wanted >> index & 1 == 0 && word.is_optional { OPTIONAL_WEIGHT } else { word.weight }
+        };
+        wanted.words.iter().enumerate().map(weight).sum()
+    }
+
+    /// Pairs the different words that are at the same position between the near pairs. `pairs` contains the
+    /// near pairs, in the order of both names.
+    fn add_other_words(&mut self, wanted: &WantedName, weights: &[u32], pairs: &[Pair]) {
+        for (at_wanted, at_name) in same_places(wanted, weights.len(), pairs) {
+            self.wanted |= 1 << at_wanted;
+            self.name |= 1 << at_name;
+            self.points += OTHER_WORD * (wanted.words[at_wanted].weight + weights[at_name]);
+            self.reasons = self.reasons.with(Reason::OtherWord);
+        }
+    }
+
+    /// Whether a requested word that is not optional is not paired.
+    fn lacks_words(&self, wanted: &WantedName) -> bool {
+        let is_missing = |index: usize| self.wanted >> index & 1 == 0 && !wanted.words[index].is_optional;
+        (0..wanted.words.len()).any(is_missing)
+    }
+
+    /// Whether a word of the name is not paired.
+    fn has_additional_words(&self, num_words: usize) -> bool {
+        (0..num_words).any(|index| self.name >> index & 1 == 0)
+    }
 }
 
 /// Pairs of a requested word and a word of the name that are at the same position between the near pairs.

@@ -70,39 +70,7 @@ impl WordUses {
 
     /// Adds the words that are near a requested word.
     fn add_near(&mut self, position: usize, wanted: &WantedWord, table: &impl NameTable, index: &NearIndex) {
-        let mut near: Vec<u32> = Vec::new();
-        near.extend(find_word(table, &wanted.text));
-        for (other, _) in &wanted.replacements {
-            near.extend(find_word(table, other));
-            near.extend(find_word(table, &format!("{other}s")));
-        }
-        // Adds the words that begin with the first three letters of the requested word, and the words that
-        // are beginnings of the requested word.
-        let beginning = beginning(&wanted.text, 3);
-        near.extend(starting_with(table, beginning));
-        let ends = wanted.text.char_indices().map(|(at, _)| at).skip(2);
-        near.extend(ends.filter_map(|end| find_word(table, &wanted.text[..end])));
-        for word in starting_with(table, self::beginning(&wanted.text, 1)) {
-            let signature = index.word_signatures[word as usize];
-            if wanted.signature.may_be_part_of(signature) || signature.may_be_part_of(wanted.signature) {
-                near.push(word);
-            }
-        }
-        // The number of allowed edits depends on the longer of the requested word and the table's word. If
-        // the table's word is one character longer, one more edit may be allowed.
-        let edits = max_edits(wanted.num_characters + 1);
-        if edits > 0 {
-            index.words.scan(wanted.num_characters, wanted.signature, edits, |word| near.push(word));
-            let lengths = wanted.num_characters.saturating_sub(MAX_GAP).max(3)..=wanted.num_characters + MAX_GAP;
-            index.words.scan_parts(lengths, wanted.signature, |word| near.push(word));
-        }
-        for (other, _) in &wanted.replacements_if_misspelled {
-            near.extend(find_word(table, other));
-            near.extend(find_word(table, &format!("{other}s")));
-        }
-        near.sort_unstable();
-        near.dedup();
-        for word in near {
+        for word in near_words(wanted, table, index) {
             if let Some((nearness, reasons)) = word_match(wanted, table.word(word)) {
                 self.add(word, WordUse::Whole { wanted: 1 << position, nearness, reasons });
             }
@@ -229,6 +197,42 @@ impl WordUses {
         names.sort_unstable_by_key(order);
         names
     }
+}
+
+/// The words of a table that may match a requested word, sorted.
+fn near_words(wanted: &WantedWord, table: &impl NameTable, index: &NearIndex) -> Vec<u32> {
+    let mut near: Vec<u32> = Vec::new();
+    near.extend(find_word(table, &wanted.text));
+    for (other, _) in &wanted.replacements {
+        near.extend(find_word(table, other));
+        near.extend(find_word(table, &format!("{other}s")));
+    }
+    // Adds the words that begin with the first three letters of the requested word, and the words that
+    // are beginnings of the requested word.
+    near.extend(starting_with(table, beginning(&wanted.text, 3)));
+    let ends = wanted.text.char_indices().map(|(at, _)| at).skip(2);
+    near.extend(ends.filter_map(|end| find_word(table, &wanted.text[..end])));
+    for word in starting_with(table, beginning(&wanted.text, 1)) {
+        let signature = index.word_signatures[word as usize];
+        if wanted.signature.may_be_part_of(signature) || signature.may_be_part_of(wanted.signature) {
+            near.push(word);
+        }
+    }
+    // The number of allowed edits depends on the longer of the requested word and the table's word. If
+    // the table's word is one character longer, one more edit may be allowed.
+    let edits = max_edits(wanted.num_characters + 1);
+    if edits > 0 {
+        index.words.scan(wanted.num_characters, wanted.signature, edits, |word| near.push(word));
+        let lengths = wanted.num_characters.saturating_sub(MAX_GAP).max(3)..=wanted.num_characters + MAX_GAP;
+        index.words.scan_parts(lengths, wanted.signature, |word| near.push(word));
+    }
+    for (other, _) in &wanted.replacements_if_misspelled {
+        near.extend(find_word(table, other));
+        near.extend(find_word(table, &format!("{other}s")));
+    }
+    near.sort_unstable();
+    near.dedup();
+    near
 }
 
 /// The maximum that a word can add to the score of a name: weight times nearness, in units of `UNIT`, rounded

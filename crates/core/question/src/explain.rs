@@ -2,7 +2,7 @@
 
 use crate::expansions::Expansion;
 use crate::filters::{FilterName, Filters};
-use crate::parsed::{FlowAsked, ParsedQuery};
+use crate::parsed::{FlowAsked, ParsedQuery, RelationshipAsked};
 use crate::query_type::Strategy;
 
 impl ParsedQuery {
@@ -20,14 +20,7 @@ impl ParsedQuery {
             lines.push(format!("symbol: {}", asked.name.replace('\n', " ⏎ ")));
         }
         if let Some(asked) = &self.relationship {
-            let kind = asked.kind.map(|kind| format!(" {}", kind.as_str())).unwrap_or_default();
-            let other = asked.other.as_ref().map(|other| format!(" and {other}")).unwrap_or_default();
-            lines.push(format!(
-                "relationship: {} of{kind} {}{other} (direction: {})",
-                asked.relation,
-                asked.name,
-                asked.direction.as_str()
-            ));
+            lines.push(format!("relationship: {}", relationship(asked)));
         }
         if let Some(asked) = &self.flow {
             lines.push(format!("flow: {}", flow(asked)));
@@ -73,6 +66,12 @@ fn strategy(strategy: Strategy) -> String {
         parts.push(format!("graph to depth {}", strategy.graph_depth));
     }
     format!("{}; at most {} results", parts.join(", "), strategy.limit)
+}
+
+fn relationship(asked: &RelationshipAsked) -> String {
+    let kind = asked.kind.map(|kind| format!(" {}", kind.as_str())).unwrap_or_default();
+    let other = asked.other.as_ref().map(|other| format!(" and {other}")).unwrap_or_default();
+    format!("{} of{kind} {}{other} (direction: {})", asked.relation, asked.name, asked.direction.as_str())
 }
 
 fn flow(asked: &FlowAsked) -> String {

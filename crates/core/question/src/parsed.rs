@@ -8,7 +8,7 @@ use crate::classify::{Classified, Reading, classify};
 use crate::cut::{Cut, cut, head};
 use crate::expansions::{Expansion, expansions};
 use crate::file_name::{FileNameQuery, file_name};
-use crate::filters::{Filters, filters};
+use crate::filters::{Filters, Stated, filters};
 use crate::intent::{Intent, intent};
 use crate::keywords::keywords;
 use crate::mentions::{Mention, mentions};
@@ -27,6 +27,16 @@ pub struct ParseOptions<'a> {
     /// The names of the patterns in scope. If `None`, "how do X work" is always a pattern question.
     pub pattern_names: Option<&'a [String]>,
     pub synonyms: Synonyms<'a>,
+}
+
+impl ParseOptions<'_> {
+    /// The type of a question, and the reason for the type.
+    fn decide(&self, detected: &Classified) -> (QueryType, TypeReason) {
+        match self.forced_type {
+            Some(forced) => (forced, TypeReason::Forced { detected: detected.query_type }),
+            None => (detected.query_type, detected.reason.clone()),
+        }
+    }
 }
 
 /// The result of reading a question. Answers contain this value.
@@ -107,50 +117,38 @@ pub struct PatternAsked {
 impl ParsedQuery {
     pub fn new(question: &str, options: ParseOptions) -> Self {
         let (text, cut) = cut(question);
-        let all = tokenize(&text);
         let head = head(&text);
-        let tokens = if head.len() == text.len() { all.clone() } else { tokenize(head) };
+        let is_whole = head.len() == text.len();
+        let all = tokenize(&text);
+        let tokens = if is_whole { all.clone() } else { tokenize(head) };
         let file_name = if cut.is_some() { None } else { file_name(&all) };
-        let reading = Reading {
-            question: head,
-            tokens: &tokens,
-            pattern_names: options.pattern_names,
-            file_name: file_name.as_ref(),
-        };
+        let ParseOptions { pattern_names, synonyms, .. } = options;
+        let reading = Reading { question: head, tokens: &tokens, pattern_names, file_name: file_name.as_ref() };
         let detected = classify(&reading);
         let stated = filters(head, &tokens, &detected.named_tokens(&tokens));
-        let is_whole = head.len() == text.len();
-        let content: Vec<Token> = without(&tokens, &stated.conditions);
-        let head_keywords = keywords(&content);
-        let keywords = if is_whole { head_keywords.clone() } else { keywords(&all) };
+        let content = Content::of(&reading, &detected, &stated, (!is_whole).then_some(all.as_slice()), synonyms);
         let mentions = mentions(&all);
-        let is_fixed =
-            |index: usize| detected.is_decisive(index) || stated.ranges.iter().any(|range| range.contains(&index));
-        let expansions = expansions(head, &tokens, &is_fixed, &head_keywords, options.synonyms);
-        let subject_words = if is_whole { subject_words(&tokens, &is_fixed) } else { keywords.clone() };
-        let query_type = options.forced_type.unwrap_or(detected.query_type);
-        let forced_reason = options.forced_type.map(|_| TypeReason::Forced { detected: detected.query_type });
-        let reason = forced_reason.unwrap_or_else(|| detected.reason.clone());
-        let asked =
-            PartSource { query_type, reading: &reading, detected: &detected, mentions: &mentions, keywords: &keywords };
+        let (query_type, reason) = options.decide(&detected);
+        let parts =
+            PartSource { query_type, reading: &reading, detected: &detected, mentions: &mentions, content: &content };
         Self {
             query_type,
             forced: options.forced_type.is_some(),
-            symbol: asked.symbol().filter(|_| file_name.is_none()),
-            relationship: asked.relationship(),
-            flow: asked.flow(),
-            pattern: asked.pattern(),
+            symbol: parts.symbol().filter(|_| file_name.is_none()),
+            relationship: parts.relationship(),
+            flow: parts.flow(),
+            pattern: parts.pattern(),
             reason,
             strategy: query_type.strategy(),
             intent: intent(&tokens),
             text_without_filters: if is_whole { stated.rest } else { text.clone() },
             text,
             cut,
-            keywords,
-            subject_words,
+            keywords: content.keywords,
+            subject_words: content.subject_words,
             mentions,
             filters: stated.filters,
-            expansions,
+            expansions: content.expansions,
             file_name,
         }
     }
@@ -190,6 +188,35 @@ impl Classified {
     }
 }
 
+/// The words of a question that describe content, and the expansions that are made from them.
+struct Content {
+    keywords: Vec<String>,
+    subject_words: Vec<String>,
+    expansions: Vec<Expansion>,
+}
+
+impl Content {
+    /// `all` contains the tokens of the whole question if `reading` contains only its head.
+    fn of(
+        reading: &Reading,
+        detected: &Classified,
+        stated: &Stated,
+        all: Option<&[Token]>,
+        synonyms: Synonyms,
+    ) -> Self {
+        let tokens = reading.tokens;
+        let of_head = keywords(&without(tokens, &stated.conditions));
+        let is_fixed =
+            |index: usize| detected.is_decisive(index) || stated.ranges.iter().any(|range| range.contains(&index));
+        let expansions = expansions(reading.question, tokens, &is_fixed, &of_head, synonyms);
+        let (keywords, subject_words) = match all.map(keywords) {
+            None => (of_head, subject_words(tokens, &is_fixed)),
+            Some(of_all) => (of_all.clone(), of_all),
+        };
+        Self { keywords, subject_words, expansions }
+    }
+}
+
 /// The tokens that are in none of these ranges.
 fn without(tokens: &[Token], ranges: &[Range<usize>]) -> Vec<Token> {
     let is_kept = |index: &usize| !ranges.iter().any(|range| range.contains(index));
@@ -215,7 +242,7 @@ struct PartSource<'a> {
     reading: &'a Reading<'a>,
     detected: &'a Classified,
     mentions: &'a [Mention],
-    keywords: &'a [String],
+    content: &'a Content,
 }
 
 impl PartSource<'_> {
@@ -278,7 +305,7 @@ impl PartSource<'_> {
     /// The mention with the highest confidence, or the keywords if there is no mention.
     fn topic(&self) -> String {
         let best = self.mentions.iter().max_by_key(|mention| mention.confidence);
-        best.map_or_else(|| self.keywords.join(" "), |mention| mention.text.clone())
+        best.map_or_else(|| self.content.keywords.join(" "), |mention| mention.text.clone())
     }
 }
 

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use cairn_domain::{ChunkKey, ChunkRecord, ContentHash, RepoPath, RepositoryId};
 
 use crate::fixed::{ONE, times};
+use crate::hit::{Contribution, RankedHit};
 use crate::priors::{Subjects, priors};
-use crate::rank::{Contribution, FURTHER_HIT, RankedHit, factor, leading_points, sort};
+use crate::rank::{FURTHER_HIT, factor, leading_points, sort};
 use crate::via::Via;
 use crate::{Signal, Signals};
 
@@ -45,12 +46,11 @@ pub fn expand(
 ) -> Vec<RankedHit> {
     let texts: BTreeSet<ContentHash> = hits.iter().map(|hit| hit.chunk.content_hash).collect();
     let mut files: BTreeSet<(RepositoryId, RepoPath)> = hits.iter().map(file_of).collect();
-    let mut index_of: BTreeMap<(RepositoryId, ChunkKey), usize> = BTreeMap::new();
-    for (index, hit) in hits.iter().enumerate() {
-        index_of.insert((hit.chunk.repository, hit.chunk.key), index);
-    }
+    let id_of = |chunk: &ChunkRecord| (chunk.repository, chunk.key);
+    let mut index_of: BTreeMap<(RepositoryId, ChunkKey), usize> =
+        hits.iter().enumerate().map(|(index, hit)| (id_of(&hit.chunk), index)).collect();
     for expansion in expansions {
-        let id = (expansion.chunk.repository, expansion.chunk.key);
+        let id = id_of(&expansion.chunk);
         let known = index_of.get(&id).copied();
         if known.is_none() && texts.contains(&expansion.chunk.content_hash) {
             continue;

@@ -4,10 +4,12 @@
 //! and with every store. This crate does not depend on how vectors are stored or fetched.
 
 mod budget;
+mod candidate;
 mod definitions;
 mod expansion;
 mod fixed;
 mod frequencies;
+mod hit;
 mod list_points;
 mod named_repository;
 mod path_match;
@@ -35,16 +37,16 @@ mod word_pairs;
 mod words;
 
 pub use budget::{Cut, Fit, ShownLines, estimate_tokens, fit, lines_around, truncate_lines};
+pub use candidate::{Candidate, Definition, Exactness, Lists, RelationRank};
 pub use definitions::{DefinitionContext, definition_key, path_distance};
 pub use expansion::{Expansion, expand, lead_with_path};
 pub use frequencies::{DocumentFrequencies, FrequencyCounter, InvalidFrequencies, shipped_frequencies};
+pub use hit::{Contribution, Place, RankedHit};
 pub use list_points::{Listed, ScoreRange};
 pub use named_repository::names_repository;
 pub use priors::{Prior, Subjects};
 pub use query_words::{QueryWords, Spelling, is_end_of_path, keywords};
-pub use rank::{
-    Candidate, Contribution, Definition, Exactness, Lists, Place, RankQuery, RankedHit, RelationRank, rank,
-};
+pub use rank::{RankQuery, rank};
 pub use relevance::{
     AnswerRelevance, DenseEvidence, Evidence, KeywordEvidence, is_abbreviation, keywords_for_relevance, looks_random,
 };

@@ -14,15 +14,16 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, ContentHash, LineSpan, RepoPath, RepositoryId};
+use cairn_domain::{ChunkKind, ChunkRecord, ContentHash, RepoPath, RepositoryId};
 
+use crate::candidate::{Candidate, Exactness, Lists, RelationRank};
 use crate::fixed::{ONE, over, times};
-use crate::list_points::{Listed, ScoreRange, name_points};
+use crate::hit::{Contribution, Place, RankedHit};
+use crate::list_points::name_points;
 use crate::named_repository::NAMED_REPOSITORY;
 use crate::path_match::{Keyword, name_of_file, path_points};
 use crate::priors::{Prior, Subjects, priors};
 use crate::repository_words::prior_of_share;
-use crate::via::Via;
 use crate::{QueryWords, RepositoryWords, ScopeFrequencies, Signal, Signals, StopWords, Weights, fold_style, terms};
 
 /// Points of the best hit of a file for the scores of all hits in the file.
@@ -43,67 +44,6 @@ pub(crate) const FURTHER_HIT: Prior = Prior { name: "same_file", percent: 60 };
 /// or from an edge of the graph.
 const DIRECT: [&str; 3] = ["relation", "pattern", "definition"];
 
-/// A chunk that may become a hit, with its positions in the lists.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Candidate {
-    pub chunk: ChunkRecord,
-    /// `None` if the chunk is not in the list of vectors.
-    pub dense: Option<Listed>,
-    /// `None` if the chunk contains no term of the question.
-    pub terms: Option<Listed>,
-    /// The rank in the list of names; the first rank is 1.
-    pub name_rank: Option<u32>,
-    /// The position in the list of code that has the requested relation to a name in the question.
-    pub relation_rank: Option<RelationRank>,
-    /// The edges that relate the chunk to a name of the question.
-    pub via: Vec<Via>,
-    /// The rank among the patterns that the question names; the first rank is 1.
-    pub pattern_rank: Option<u32>,
-    /// Set if the whole question is the name of a definition in the chunk, or the path of the chunk's file.
-    pub named: Option<Exactness>,
-    /// A definition that the question names and that is not the chunk's own symbol.
-    pub definition: Option<Definition>,
-}
-
-/// The ranks of code that has the requested relation to a definition of a name.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct RelationRank {
-    /// The zero-based position of the definition. All code that is related to the first definition comes
-    /// first, then all code that is related to the second definition, and so on. The code is not mixed,
-    /// because the definitions have only their name in common.
-    pub definition: u32,
-    /// The rank among the code that is related to any of the definitions; the first rank is 1.
-    pub rank: u32,
-}
-
-/// One of the definitions in a chunk.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Definition {
-    /// Qualified name.
-    pub symbol: String,
-    /// The lines of the definition.
-    pub span: LineSpan,
-}
-
-/// How exactly a question spells a name.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Exactness {
-    /// The question is the name, its qualified form, or the end of the path.
-    Exact,
-    /// The question is the name in a different style or case, such as `get_user` for `getUser`.
-    OtherStyle,
-    /// The question is a misspelled name. The value is the rank of this definition among the definitions of
-    /// near names; the first rank is 1. These definitions come before all other hits.
-    Near(u32),
-}
-
-/// The lists in which the candidates were found.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Lists {
-    pub dense: ScoreRange,
-    pub terms: ScoreRange,
-}
-
 /// The facts about a question that the ranking uses.
 #[derive(Clone, Copy, Debug)]
 pub struct RankQuery<'a> {
@@ -116,49 +56,6 @@ pub struct RankQuery<'a> {
     pub weights: Weights,
     pub frequencies: &'a ScopeFrequencies,
     pub signals: Signals,
-}
-
-/// A place that contains the text of a hit.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Place {
-    pub repository: RepositoryId,
-    pub path: RepoPath,
-    pub span: LineSpan,
-    pub key: ChunkKey,
-}
-
-/// A part of a score.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Contribution {
-    /// `dense`, `terms`, `names`, `file`, `relation`, `pattern`, `path`, `definition`, `graph` or `flow`.
-    pub name: &'static str,
-    /// The rank in the list; the first rank is 1. `None` for parts that do not come from a list.
-    pub rank: Option<u32>,
-    /// In millionths, after all priors.
-    pub points: u64,
-}
-
-/// An entry of an answer.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RankedHit {
-    pub chunk: ChunkRecord,
-    /// The sum of the contributions. For a further hit in a file, and for a pattern that the question does
-    /// not ask for, the sum is multiplied by a factor.
-    pub score: u64,
-    pub contributions: Vec<Contribution>,
-    /// All factors that changed the score. The priors multiply the contributions. The factors for a further
-    /// hit in a file, and for a pattern that the question does not ask for, multiply the sum.
-    pub priors: Vec<Prior>,
-    pub relation_rank: Option<RelationRank>,
-    /// The edges over which the hit was found, the best first.
-    pub via: Vec<Via>,
-    pub pattern_rank: Option<u32>,
-    /// The position on the path that answers a flow question; the first position is 1.
-    pub step: Option<u32>,
-    pub named: Option<Exactness>,
-    pub definition: Option<Definition>,
-    /// Other places that contain the same text, sorted.
-    pub also_at: Vec<Place>,
 }
 
 /// Ranks the candidates. Their order in `candidates` does not matter. Two candidates must not have the same
@@ -405,191 +302,4 @@ fn reduce_further_hits(hits: &mut [RankedHit]) {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::test_chunks::chunk;
-
-    const LISTS: Lists =
-        Lists { dense: ScoreRange { first: 1000, last: 0 }, terms: ScoreRange { first: 100, last: 0 } };
-
-    /// A candidate that is only in the list of vectors.
-    fn candidate(path: &str, line: u32, text: &str, score: i64) -> Candidate {
-        let dense = Some(Listed { rank: None, score });
-        Candidate {
-            chunk: chunk(path, line, text),
-            dense,
-            terms: None,
-            name_rank: None,
-            relation_rank: None,
-            via: Vec::new(),
-            pattern_rank: None,
-            named: None,
-            definition: None,
-        }
-    }
-
-    fn ranked(candidates: Vec<Candidate>, question: &str) -> Vec<RankedHit> {
-        ranked_with(candidates, question, Signals::default())
-    }
-
-    fn ranked_with(candidates: Vec<Candidate>, question: &str, signals: Signals) -> Vec<RankedHit> {
-        let query = RankQuery {
-            words: &QueryWords::of(question),
-            subjects: Subjects::of(question),
-            repositories: &BTreeSet::new(),
-            of_repositories: &RepositoryWords::default(),
-            weights: Weights::TOPIC,
-            frequencies: &ScopeFrequencies::default(),
-            signals,
-        };
-        rank(candidates, LISTS, query)
-    }
-
-    fn check(candidates: Vec<Candidate>, question: &str, expect: &[(&str, u32, usize)]) {
-        let hits = ranked(candidates, question);
-        let found: Vec<(&str, u32, usize)> =
-            hits.iter().map(|hit| (hit.chunk.path.as_str(), hit.chunk.span.start, hit.also_at.len())).collect();
-        assert_eq!(found, expect, "{question}");
-    }
-
-    #[test]
-    fn equal_scores_are_ordered_by_place() {
-        let candidates = vec![candidate("b", 1, "1", 10), candidate("a", 9, "2", 10), candidate("c", 1, "3", 11)];
-        check(candidates, "some words", &[("c", 1, 0), ("a", 9, 0), ("b", 1, 0)]);
-    }
-
-    #[test]
-    fn relations_of_definitions_are_not_mixed() {
-        let related = |path, score, definition, rank| Candidate {
-            relation_rank: Some(RelationRank { definition, rank }),
-            ..candidate(path, 1, path, score)
-        };
-        let candidates = vec![
-            related("src/a.rs", 10, 0, 1),
-            related("src/b.rs", 1_000, 1, 2),
-            related("src/c.rs", 20, 0, 3),
-            candidate("src/d.rs", 1, "other", 900),
-        ];
-        let expect = [("src/a.rs", 1, 0), ("src/c.rs", 1, 0), ("src/b.rs", 1, 0), ("src/d.rs", 1, 0)];
-        check(candidates, "what calls run", &expect);
-    }
-
-    #[test]
-    fn equal_texts_are_merged_into_one_hit() {
-        let candidates =
-            vec![candidate("a", 1, "same", 10), candidate("b", 1, "same", 30), candidate("c", 1, "other", 20)];
-        check(candidates, "some words", &[("b", 1, 1), ("c", 1, 0)]);
-    }
-
-    #[test]
-    fn further_hits_of_a_file_have_one_factor() {
-        let candidates = (1..=4).map(|line| candidate("a", line, &line.to_string(), 1000 - i64::from(line))).collect();
-        let hits = ranked(candidates, "some words");
-        let factors: Vec<u32> = hits.iter().map(|hit| hit.priors.first().map_or(100, |prior| prior.percent)).collect();
-        assert_eq!(factors, [100, 60, 60, 60]);
-    }
-
-    #[test]
-    fn pattern_is_first_only_if_the_question_asks_for_patterns() {
-        let mut pattern = candidate("pattern", 1, "1", 1000);
-        pattern.chunk.kind = ChunkKind::Pattern;
-        let candidates = vec![pattern.clone(), candidate("a", 1, "2", 100), candidate("b", 1, "3", 50)];
-        check(candidates.clone(), "some words", &[("a", 1, 0), ("pattern", 1, 0), ("b", 1, 0)]);
-        check(candidates, "pattern of words", &[("pattern", 1, 0), ("a", 1, 0), ("b", 1, 0)]);
-        check(vec![pattern], "some words", &[("pattern", 1, 0)]);
-    }
-
-    /// If only the scores of terms are used, relations and patterns do not change the order.
-    #[test]
-    fn single_list_alone_decides_the_order() {
-        let listed = |path, score| Candidate {
-            terms: Some(Listed { rank: None, score }),
-            ..candidate(path, 1, path, 1000 - score)
-        };
-        let mut pattern = Candidate { pattern_rank: Some(1), ..listed("pattern", 90) };
-        pattern.chunk.kind = ChunkKind::Pattern;
-        let relation_rank = Some(RelationRank { definition: 0, rank: 1 });
-        let related = Candidate { relation_rank, ..listed("related", 50) };
-        let candidates = vec![related, listed("first", 100), pattern, listed("third", 70)];
-        let hits = ranked_with(candidates, "what calls run", Signals::only(&[Signal::Terms, Signal::Scores]));
-        let order: Vec<&str> = hits.iter().map(|hit| hit.chunk.path.as_str()).collect();
-        assert_eq!(order, ["first", "pattern", "third", "related"]);
-    }
-
-    #[test]
-    fn evidence_of_the_file_raises_its_best_chunk() {
-        let candidates = vec![
-            candidate("lone", 1, "1", 500),
-            candidate("many", 1, "2", 490),
-            candidate("many", 2, "3", 480),
-            candidate("many", 3, "4", 470),
-        ];
-        check(candidates, "some words", &[("many", 1, 0), ("lone", 1, 0), ("many", 2, 0), ("many", 3, 0)]);
-    }
-
-    #[test]
-    fn matching_words_of_the_path_give_points() {
-        let candidates = vec![candidate("src/other.rs", 1, "1", 300), candidate("src/retry.rs", 1, "2", 200)];
-        check(candidates, "retry a request", &[("src/retry.rs", 1, 0), ("src/other.rs", 1, 0)]);
-    }
-
-    #[test]
-    fn tests_and_documents_come_after_code() {
-        let mut test = candidate("a_test.go", 1, "1", 1000);
-        test.chunk.is_test = true;
-        let candidates = vec![test, candidate("a.go", 1, "2", 500)];
-        check(candidates.clone(), "some words", &[("a.go", 1, 0), ("a_test.go", 1, 0)]);
-        check(candidates, "tests of words", &[("a_test.go", 1, 0), ("a.go", 1, 0)]);
-    }
-
-    #[test]
-    fn definition_of_the_requested_name_comes_first() {
-        let named = |path, text, named| Candidate { named: Some(named), ..candidate(path, 1, text, 10) };
-        let exact = named("x.py", "1", Exactness::Exact);
-        let styled = named("y.py", "2", Exactness::OtherStyle);
-        let same_file = named("get_user.py", "3", Exactness::Exact);
-        let candidates = vec![candidate("z.py", 1, "4", 1000), styled, exact, same_file];
-        check(candidates, "get_user", &[("get_user.py", 1, 0), ("x.py", 1, 0), ("y.py", 1, 0), ("z.py", 1, 0)]);
-    }
-
-    #[test]
-    fn definitions_of_near_names_come_first_in_rank_order() {
-        let near = |path: &str, dense: i64, rank| Candidate {
-            named: Some(Exactness::Near(rank)),
-            ..candidate(path, 1, path, dense)
-        };
-        let candidates = vec![candidate("z.py", 1, "4", 1000), near("y.py", 900, 2), near("x.py", 10, 1)];
-        let expect = &[("x.py", 1, 0), ("y.py", 1, 0), ("z.py", 1, 0)];
-        check(candidates.clone(), "get_usr", expect);
-        check(candidates, "gets the usr", expect);
-    }
-
-    #[test]
-    fn contributions_explain_the_score() {
-        let mut first = candidate("src/retry/a.rs", 1, "1", 900);
-        first.terms = Some(Listed { rank: Some(1), score: 90 });
-        first.name_rank = Some(2);
-        let hits = ranked(vec![first, candidate("src/b.rs", 1, "2", 500)], "how to retry");
-        for hit in &hits {
-            assert_eq!(hit.score, sum(&hit.contributions), "{hit:?}");
-        }
-        let names: Vec<&str> = hits[0].contributions.iter().map(|part| part.name).collect();
-        assert_eq!(names, ["dense", "terms", "names", "file", "path"]);
-    }
-
-    proptest! {
-        #[test]
-        fn order_of_candidates_does_not_matter(
-            shuffled in Just((0u32..12).collect::<Vec<_>>()).prop_shuffle(),
-        ) {
-            let make = |number: u32| {
-                candidate(&format!("f{}", number % 3), number + 1, &(number % 8).to_string(), i64::from(number % 4) * 100)
-            };
-            let expect = ranked((0..12).map(make).collect(), "some words");
-            let found = ranked(shuffled.into_iter().map(make).collect(), "some words");
-            prop_assert_eq!(found, expect);
-        }
-    }
-}
+mod tests;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cairn_domain::RepositoryId;
 
 use crate::fixed::ONE;
-use crate::rank::RankedHit;
+use crate::hit::RankedHit;
 
 /// A repository can be left out if its share of the keywords is below this percentage of the highest share.
 const MIN_SHARE_PERCENT: u64 = 65;

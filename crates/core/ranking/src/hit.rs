@@ -1,0 +1,50 @@
+//! The entries of an answer, with the parts of their scores.
+
+use cairn_domain::{ChunkKey, ChunkRecord, LineSpan, RepoPath, RepositoryId};
+
+use crate::candidate::{Definition, Exactness, RelationRank};
+use crate::priors::Prior;
+use crate::via::Via;
+
+/// A place that contains the text of a hit.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Place {
+    pub repository: RepositoryId,
+    pub path: RepoPath,
+    pub span: LineSpan,
+    pub key: ChunkKey,
+}
+
+/// A part of a score.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Contribution {
+    /// `dense`, `terms`, `names`, `file`, `relation`, `pattern`, `path`, `definition`, `graph` or `flow`.
+    pub name: &'static str,
+    /// The rank in the list; the first rank is 1. `None` for parts that do not come from a list.
+    pub rank: Option<u32>,
+    /// In millionths, after all priors.
+    pub points: u64,
+}
+
+/// An entry of an answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RankedHit {
+    pub chunk: ChunkRecord,
+    /// The sum of the contributions. For a further hit in a file, and for a pattern that the question does
+    /// not ask for, the sum is multiplied by a factor.
+    pub score: u64,
+    pub contributions: Vec<Contribution>,
+    /// All factors that changed the score. The priors multiply the contributions. The factors for a further
+    /// hit in a file, and for a pattern that the question does not ask for, multiply the sum.
+    pub priors: Vec<Prior>,
+    pub relation_rank: Option<RelationRank>,
+    /// The edges over which the hit was found, the best first.
+    pub via: Vec<Via>,
+    pub pattern_rank: Option<u32>,
+    /// The position on the path that answers a flow question; the first position is 1.
+    pub step: Option<u32>,
+    pub named: Option<Exactness>,
+    pub definition: Option<Definition>,
+    /// Other places that contain the same text, sorted.
+    pub also_at: Vec<Place>,
+}

@@ -1,0 +1,183 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::list_points::{Listed, ScoreRange};
+use crate::test_chunks::chunk;
+
+const LISTS: Lists = Lists { dense: ScoreRange { first: 1000, last: 0 }, terms: ScoreRange { first: 100, last: 0 } };
+
+/// A candidate that is only in the list of vectors.
+fn candidate(path: &str, line: u32, text: &str, score: i64) -> Candidate {
+    let dense = Some(Listed { rank: None, score });
+    Candidate {
+        chunk: chunk(path, line, text),
+        dense,
+        terms: None,
+        name_rank: None,
+        relation_rank: None,
+        via: Vec::new(),
+        pattern_rank: None,
+        named: None,
+        definition: None,
+    }
+}
+
+fn ranked(candidates: Vec<Candidate>, question: &str) -> Vec<RankedHit> {
+    ranked_with(candidates, question, Signals::default())
+}
+
+fn ranked_with(candidates: Vec<Candidate>, question: &str, signals: Signals) -> Vec<RankedHit> {
+    let query = RankQuery {
+        words: &QueryWords::of(question),
+        subjects: Subjects::of(question),
+        repositories: &BTreeSet::new(),
+        of_repositories: &RepositoryWords::default(),
+        weights: Weights::TOPIC,
+        frequencies: &ScopeFrequencies::default(),
+        signals,
+    };
+    rank(candidates, LISTS, query)
+}
+
+fn check(candidates: Vec<Candidate>, question: &str, expect: &[(&str, u32, usize)]) {
+    let hits = ranked(candidates, question);
+    let found: Vec<(&str, u32, usize)> =
+        hits.iter().map(|hit| (hit.chunk.path.as_str(), hit.chunk.span.start, hit.also_at.len())).collect();
+    assert_eq!(found, expect, "{question}");
+}
+
+#[test]
+fn equal_scores_are_ordered_by_place() {
+    let candidates = vec![candidate("b", 1, "1", 10), candidate("a", 9, "2", 10), candidate("c", 1, "3", 11)];
+    check(candidates, "some words", &[("c", 1, 0), ("a", 9, 0), ("b", 1, 0)]);
+}
+
+#[test]
+fn relations_of_definitions_are_not_mixed() {
+    let related = |path, score, definition, rank| Candidate {
+        relation_rank: Some(RelationRank { definition, rank }),
+        ..candidate(path, 1, path, score)
+    };
+    let candidates = vec![
+        related("src/a.rs", 10, 0, 1),
+        related("src/b.rs", 1_000, 1, 2),
+        related("src/c.rs", 20, 0, 3),
+        candidate("src/d.rs", 1, "other", 900),
+    ];
+    let expect = [("src/a.rs", 1, 0), ("src/c.rs", 1, 0), ("src/b.rs", 1, 0), ("src/d.rs", 1, 0)];
+    check(candidates, "what calls run", &expect);
+}
+
+#[test]
+fn equal_texts_are_merged_into_one_hit() {
+    let candidates = vec![candidate("a", 1, "same", 10), candidate("b", 1, "same", 30), candidate("c", 1, "other", 20)];
+    check(candidates, "some words", &[("b", 1, 1), ("c", 1, 0)]);
+}
+
+#[test]
+fn further_hits_of_a_file_have_one_factor() {
+    let candidates = (1..=4).map(|line| candidate("a", line, &line.to_string(), 1000 - i64::from(line))).collect();
+    let hits = ranked(candidates, "some words");
+    let factors: Vec<u32> = hits.iter().map(|hit| hit.priors.first().map_or(100, |prior| prior.percent)).collect();
+    assert_eq!(factors, [100, 60, 60, 60]);
+}
+
+#[test]
+fn pattern_is_first_only_if_the_question_asks_for_patterns() {
+    let mut pattern = candidate("pattern", 1, "1", 1000);
+    pattern.chunk.kind = ChunkKind::Pattern;
+    let candidates = vec![pattern.clone(), candidate("a", 1, "2", 100), candidate("b", 1, "3", 50)];
+    check(candidates.clone(), "some words", &[("a", 1, 0), ("pattern", 1, 0), ("b", 1, 0)]);
+    check(candidates, "pattern of words", &[("pattern", 1, 0), ("a", 1, 0), ("b", 1, 0)]);
+    check(vec![pattern], "some words", &[("pattern", 1, 0)]);
+}
+
+/// If only the scores of terms are used, relations and patterns do not change the order.
+#[test]
+fn single_list_alone_decides_the_order() {
+    let listed =
+        |path, score| Candidate { terms: Some(Listed { rank: None, score }), ..candidate(path, 1, path, 1000 - score) };
+    let mut pattern = Candidate { pattern_rank: Some(1), ..listed("pattern", 90) };
+    pattern.chunk.kind = ChunkKind::Pattern;
+    let relation_rank = Some(RelationRank { definition: 0, rank: 1 });
+    let related = Candidate { relation_rank, ..listed("related", 50) };
+    let candidates = vec![related, listed("first", 100), pattern, listed("third", 70)];
+    let hits = ranked_with(candidates, "what calls run", Signals::only(&[Signal::Terms, Signal::Scores]));
+    let order: Vec<&str> = hits.iter().map(|hit| hit.chunk.path.as_str()).collect();
+    assert_eq!(order, ["first", "pattern", "third", "related"]);
+}
+
+#[test]
+fn evidence_of_the_file_raises_its_best_chunk() {
+    let candidates = vec![
+        candidate("lone", 1, "1", 500),
+        candidate("many", 1, "2", 490),
+        candidate("many", 2, "3", 480),
+        candidate("many", 3, "4", 470),
+    ];
+    check(candidates, "some words", &[("many", 1, 0), ("lone", 1, 0), ("many", 2, 0), ("many", 3, 0)]);
+}
+
+#[test]
+fn matching_words_of_the_path_give_points() {
+    let candidates = vec![candidate("src/other.rs", 1, "1", 300), candidate("src/retry.rs", 1, "2", 200)];
+    check(candidates, "retry a request", &[("src/retry.rs", 1, 0), ("src/other.rs", 1, 0)]);
+}
+
+#[test]
+fn tests_and_documents_come_after_code() {
+    let mut test = candidate("a_test.go", 1, "1", 1000);
+    test.chunk.is_test = true;
+    let candidates = vec![test, candidate("a.go", 1, "2", 500)];
+    check(candidates.clone(), "some words", &[("a.go", 1, 0), ("a_test.go", 1, 0)]);
+    check(candidates, "tests of words", &[("a_test.go", 1, 0), ("a.go", 1, 0)]);
+}
+
+#[test]
+fn definition_of_the_requested_name_comes_first() {
+    let named = |path, text, named| Candidate { named: Some(named), ..candidate(path, 1, text, 10) };
+    let exact = named("x.py", "1", Exactness::Exact);
+    let styled = named("y.py", "2", Exactness::OtherStyle);
+    let same_file = named("get_user.py", "3", Exactness::Exact);
+    let candidates = vec![candidate("z.py", 1, "4", 1000), styled, exact, same_file];
+    check(candidates, "get_user", &[("get_user.py", 1, 0), ("x.py", 1, 0), ("y.py", 1, 0), ("z.py", 1, 0)]);
+}
+
+#[test]
+fn definitions_of_near_names_come_first_in_rank_order() {
+    let near = |path: &str, dense: i64, rank| Candidate {
+        named: Some(Exactness::Near(rank)),
+        ..candidate(path, 1, path, dense)
+    };
+    let candidates = vec![candidate("z.py", 1, "4", 1000), near("y.py", 900, 2), near("x.py", 10, 1)];
+    let expect = &[("x.py", 1, 0), ("y.py", 1, 0), ("z.py", 1, 0)];
+    check(candidates.clone(), "get_usr", expect);
+    check(candidates, "gets the usr", expect);
+}
+
+#[test]
+fn contributions_explain_the_score() {
+    let mut first = candidate("src/retry/a.rs", 1, "1", 900);
+    first.terms = Some(Listed { rank: Some(1), score: 90 });
+    first.name_rank = Some(2);
+    let hits = ranked(vec![first, candidate("src/b.rs", 1, "2", 500)], "how to retry");
+    for hit in &hits {
+        assert_eq!(hit.score, sum(&hit.contributions), "{hit:?}");
+    }
+    let names: Vec<&str> = hits[0].contributions.iter().map(|part| part.name).collect();
+    assert_eq!(names, ["dense", "terms", "names", "file", "path"]);
+}
+
+proptest! {
+    #[test]
+    fn order_of_candidates_does_not_matter(
+        shuffled in Just((0u32..12).collect::<Vec<_>>()).prop_shuffle(),
+    ) {
+        let make = |number: u32| {
+            candidate(&format!("f{}", number % 3), number + 1, &(number % 8).to_string(), i64::from(number % 4) * 100)
+        };
+        let expect = ranked((0..12).map(make).collect(), "some words");
+        let found = ranked(shuffled.into_iter().map(make).collect(), "some words");
+        prop_assert_eq!(found, expect);
+    }
+}
