@@ -18,24 +18,13 @@ pub(crate) fn assigned(text: &[u8], word_end: usize) -> Option<(Style, Range<usi
     let name_end = name_end(text, word_end);
     let end = text.len().min(name_end + REACH);
     let mut cursor = Cursor { text: &text[..end], at: name_end };
-    let quoted = cursor.skip_quote();
-    if quoted && cursor.peek() == b'`' {
-        cursor.at += 1;
-    }
-    while matches!(cursor.peek(), b']' | b')' | b'}') && cursor.at - name_end < 6 {
-        cursor.at += 1;
-    }
-    cursor.skip_emphasis();
+    let quoted = close_name(&mut cursor);
     let spaces = cursor.skip_spaces();
     match cursor.peek() {
-        0xEF if cursor.at_word("：".as_bytes()) => {
-            cursor.at += "：".len();
-            cursor.skip_spaces();
-            value(&mut cursor)
-        }
+        0xEF if cursor.at_word("：".as_bytes()) => after_separator(&mut cursor, "：".len()),
         b'<' if cursor.at_word(b"</") => next_element(&mut cursor),
-        b'-' if spaces > 0 && cursor.at_word(b"-> ") => after_arrow(&mut cursor, 2),
-        0xE2 if cursor.at_word("→".as_bytes()) => after_arrow(&mut cursor, "→".len()),
+        b'-' if spaces > 0 && cursor.at_word(b"-> ") => after_separator(&mut cursor, 2),
+        0xE2 if cursor.at_word("→".as_bytes()) => after_separator(&mut cursor, "→".len()),
         b'{' if quoted && spaces > 0 => block_default(&mut cursor),
         b'=' | b':' | b'!' | b'?' | b'<' | b'|' | b'+' | b'~' => after_operator(&mut cursor),
         b'>' => element(&mut cursor),
@@ -61,8 +50,22 @@ pub(crate) fn assigned(text: &[u8], word_end: usize) -> Option<(Style, Range<usi
     }
 }
 
-/// Reads the value of `password -> …`.
-fn after_arrow(cursor: &mut Cursor<'_>, length: usize) -> Option<(Style, Range<usize>)> {
+/// Skips the quotes, brackets and emphasis that close a name. Returns whether the name was quoted.
+fn close_name(cursor: &mut Cursor<'_>) -> bool {
+    let name_end = cursor.at;
+    let quoted = cursor.skip_quote();
+    if quoted && cursor.peek() == b'`' {
+        cursor.at += 1;
+    }
+    while matches!(cursor.peek(), b']' | b')' | b'}') && cursor.at - name_end < 6 {
+        cursor.at += 1;
+    }
+    cursor.skip_emphasis();
+    quoted
+}
+
+/// Reads the value of `password -> …` and of `password：…`. The separator has `length` bytes.
+fn after_separator(cursor: &mut Cursor<'_>, length: usize) -> Option<(Style, Range<usize>)> {
     cursor.at += length;
     cursor.skip_spaces();
     value(cursor)

@@ -203,6 +203,9 @@ impl Glue {
     fn skip(&mut self, cursor: &mut Cursor<'_>) -> bool {
         let rest = &cursor.text[cursor.at.min(cursor.text.len())..];
         let Some(first) = rest.first() else { return false };
+        if self.excludes(rest, cursor) {
+            return false;
+        }
         let length = match first {
             b' ' | b'\t' => {
                 self.has_blank = true;
@@ -212,22 +215,14 @@ impl Glue {
                 self.num_breaks += usize::from(*first == b'\n');
                 1
             }
-            b':' if matches!(rest, [_, b':', next, ..] if next.is_ascii_alphanumeric()) => return false,
-            b')' | b'}' if matches!(rest.get(1), Some(b'"' | b'\'' | b'`')) => return false,
-            b'<' if !matches!(rest.get(1), Some(b'-' | b'<')) && cursor.text[cursor.at - 1] != b'<' => return false,
-            b'>' if !b"-=>".contains(&cursor.text[cursor.at - 1]) => return false,
             b'=' | b':' | b'<' | b'>' | b'|' | b'/' | b'-' => {
                 self.has_operator = true;
                 1
-            }
-            b'.' if rest.get(1).is_some_and(|next| *next != b' ' && *next != b'.') && !is_directive(rest) => {
-                return false;
             }
             b',' => {
                 self.num_commas += 1;
                 1
             }
-            b'+' if self.is_key || self.has_blank => return false,
             sign if b".()[]{}*@#&+$~^".contains(sign) => {
                 self.has_sign = true;
                 1
@@ -243,6 +238,20 @@ impl Glue {
         let may_break = self.num_breaks == 0 || (self.num_breaks == 1 && self.has_operator);
         let is_declared = self.num_breaks == 0 || self.num_unknown == 0;
         may_break && is_declared && self.num_words <= MOST_WORDS && self.num_unknown <= MOST_UNKNOWN
+    }
+
+    /// Whether the text that begins with `rest` cannot be between a name and its value, because of the
+    /// characters next to its first character.
+    fn excludes(&self, rest: &[u8], cursor: &Cursor<'_>) -> bool {
+        match rest {
+            [b':', b':', next, ..] => next.is_ascii_alphanumeric(),
+            [b')' | b'}', b'"' | b'\'' | b'`', ..] => true,
+            [b'<', ..] => !matches!(rest.get(1), Some(b'-' | b'<')) && cursor.text[cursor.at - 1] != b'<',
+            [b'>', ..] => !b"-=>".contains(&cursor.text[cursor.at - 1]),
+            [b'.', next, ..] => *next != b' ' && *next != b'.' && !is_directive(rest),
+            [b'+', ..] => self.is_key || self.has_blank,
+            _ => false,
+        }
     }
 
     fn word(&mut self, rest: &[u8]) -> usize {

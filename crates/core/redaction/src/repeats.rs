@@ -16,17 +16,7 @@ const MOST_REPEATED: usize = 256;
 /// The other occurrences of the found values, for example in output, in quotes or in a comment.
 pub(crate) fn repeats(text: &str, spans: &[Span]) -> Vec<Span> {
     let bytes = text.as_bytes();
-    let mut values: Vec<(&str, &Span)> = Vec::new();
-    for span in spans {
-        let value = &text[span.start..span.end];
-        let is_new = values.iter().all(|(known, _)| *known != value);
-        if is_new && judge::is_worth_repeating(value.as_bytes()) && value.len() >= SHORTEST_REPEATED {
-            values.push((value, span));
-        }
-        if values.len() == MOST_REPEATED {
-            break;
-        }
-    }
+    let values = repeated_values(text, spans);
     if values.is_empty() {
         return Vec::new();
     }
@@ -55,4 +45,20 @@ pub(crate) fn repeats(text: &str, spans: &[Span]) -> Vec<Span> {
             secret: next_secret + number,
         })
         .collect()
+}
+
+/// The different values whose other occurrences are searched for, each with the first span that contains it.
+fn repeated_values<'a>(text: &'a str, spans: &'a [Span]) -> Vec<(&'a str, &'a Span)> {
+    let mut values: Vec<(&str, &Span)> = Vec::new();
+    for span in spans {
+        let value = &text[span.start..span.end];
+        let is_new = values.iter().all(|(known, _)| *known != value);
+        if is_new && judge::is_worth_repeating(value.as_bytes()) && value.len() >= SHORTEST_REPEATED {
+            values.push((value, span));
+        }
+        if values.len() == MOST_REPEATED {
+            break;
+        }
+    }
+    values
 }

@@ -67,15 +67,7 @@ fn first_line(text: &[u8], name_end: usize) -> Option<Range<usize>> {
         return Some(line);
     }
     let end = text.len().min(name_end + REACH);
-    let is_filler = |byte: &u8| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b'`' | b'*');
-    let separator = name_end + text[name_end..end].iter().take(6).position(|byte| !is_filler(byte))?;
-    let is_sign = matches!(text[separator], b'=' | b':' | b'>' | b'(' | b',' | b'<' | b'[' | b'{');
-    // The name and a literal may be arguments without a separator: `set(NAME "…")`.
-    let is_literal = is_digit(text[separator]) && matches!(text[separator - 1], b'"' | b'\'');
-    if !is_sign && !is_literal && !text[separator..].starts_with(b"+=") {
-        return None;
-    }
-    let mut at = separator;
+    let mut at = separator(text, name_end, end)?;
     let mut num_breaks = 0;
     while at < end {
         if text[at..].starts_with(b"-----") {
@@ -102,6 +94,17 @@ fn first_line(text: &[u8], name_end: usize) -> Option<Range<usize>> {
     None
 }
 
+/// The position of the separator after a name, or of the first digit in a literal that follows without a
+/// separator.
+fn separator(text: &[u8], name_end: usize, end: usize) -> Option<usize> {
+    let is_filler = |byte: &u8| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b'`' | b'*');
+    let separator = name_end + text[name_end..end].iter().take(6).position(|byte| !is_filler(byte))?;
+    let is_sign = matches!(text[separator], b'=' | b':' | b'>' | b'(' | b',' | b'<' | b'[' | b'{');
+    // The name and a literal may be arguments without a separator: `set(NAME "…")`.
+    let is_literal = is_digit(text[separator]) && matches!(text[separator - 1], b'"' | b'\'');
+    (is_sign || is_literal || text[separator..].starts_with(b"+=")).then_some(separator)
+}
+
 /// The sequence of base64 digits on the next line, if the line contains nothing else.
 fn next_line(text: &[u8], end: usize, (width, num_digits): (usize, usize), target: &[u8]) -> Option<Range<usize>> {
     let start = between(text, end, target)?;
@@ -117,53 +120,70 @@ fn next_line(text: &[u8], end: usize, (width, num_digits): (usize, usize), targe
 /// characters that join literals, comment characters, and a statement that appends to the target. If the
 /// current literal is closed, another literal must follow.
 fn between(text: &[u8], end: usize, target: &[u8]) -> Option<usize> {
+    let mut gap = Gap { num_quotes: 0, breaks: false, breaks_line: false, escape_end: end };
     let mut at = end;
-    let mut num_quotes = 0;
-    let (mut breaks, mut breaks_line) = (false, false);
-    // The end of the last escape. The letter of an escape is not a digit of the secret.
-    let mut escape_end = end;
     while at - end < BETWEEN {
-        let length = match &text[at.min(text.len())..] {
+        match gap.length(&text[at.min(text.len())..], at, target) {
+            0 => break,
+            length => at += length,
+        }
+    }
+    // Characters such as `+` and `/` directly before the sequence may be its first base64 digits.
+    let signs = text[gap.escape_end..at].iter().rposition(|byte| !is_digit(*byte)).map_or(0, |last| last + 1);
+    let start = gap.escape_end + signs;
+    (gap.breaks && gap.num_quotes.is_multiple_of(2) && start > end).then_some(start)
+}
+
+/// The text between two lines of a secret.
+struct Gap {
+    num_quotes: usize,
+    /// Whether the text ends a line or a literal of a list.
+    breaks: bool,
+    /// Whether the text contains a line feed.
+    breaks_line: bool,
+    /// The end of the last escape. The letter of an escape is not a digit of the secret.
+    escape_end: usize,
+}
+
+impl Gap {
+    /// The length of the character, escape or statement with which `rest` begins. The result is 0 if it
+    /// cannot be between two lines. `at` is the position of `rest` in the text.
+    fn length(&mut self, rest: &[u8], at: usize, target: &[u8]) -> usize {
+        match rest {
             // An escape inside a string literal.
             [b'\\', b'n' | b'r', ..] => {
-                (breaks, escape_end) = (true, at + 2);
+                (self.breaks, self.escape_end) = (true, at + 2);
                 2
             }
             [b'\\', b'\\', b'n' | b'r', ..] => {
-                (breaks, escape_end) = (true, at + 3);
+                (self.breaks, self.escape_end) = (true, at + 3);
                 3
             }
             [b'\n', ..] => {
-                (breaks, breaks_line) = (true, true);
+                (self.breaks, self.breaks_line) = (true, true);
                 1
             }
             [b'"' | b'\'' | b'`', ..] => {
-                num_quotes += 1;
+                self.num_quotes += 1;
                 1
             }
             // The prefix of a string literal.
-            [b'b' | b'B' | b'r' | b'R' | b'u' | b'U' | b'L' | b'f' | b'@', b'"' | b'\'', ..] if num_quotes % 2 == 1 => {
+            [b'b' | b'B' | b'r' | b'R' | b'u' | b'U' | b'L' | b'f' | b'@', b'"' | b'\'', ..]
+                if self.num_quotes % 2 == 1 =>
+            {
                 1
             }
             // The next literal of a list on the same line.
-            [b',', ..] if num_quotes == 1 => {
-                breaks = true;
+            [b',', ..] if self.num_quotes == 1 => {
+                self.breaks = true;
                 1
             }
             [byte, ..] if b" \t\r+.,\\&|_~;)".contains(byte) => 1,
-            [byte, ..] if breaks_line && b"#*/>-!".contains(byte) => 1,
-            rest if breaks_line => match append::length(rest, target) {
-                0 => break,
-                length => length,
-            },
-            _ => break,
-        };
-        at += length;
+            [byte, ..] if self.breaks_line && b"#*/>-!".contains(byte) => 1,
+            rest if self.breaks_line => append::length(rest, target),
+            _ => 0,
+        }
     }
-    // Characters such as `+` and `/` directly before the sequence may be its first base64 digits.
-    let signs = text[escape_end..at].iter().rposition(|byte| !is_digit(*byte)).map_or(0, |last| last + 1);
-    let start = escape_end + signs;
-    (breaks && num_quotes % 2 == 0 && start > end).then_some(start)
 }
 
 /// Whether the line ends at this position. Characters that close a literal, an element or a JSON pair may

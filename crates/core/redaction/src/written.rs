@@ -11,12 +11,7 @@ pub fn written(value: &str, writing: Writing) -> Option<String> {
     let escaped = |quote: char| value.replace('\\', "\\\\").replace(quote, &format!("\\{quote}"));
     match writing {
         Writing::Line => (!has(" ")).then(|| value.to_owned()),
-        Writing::Yaml => {
-            let is_special = value.starts_with(|first| "!&*[]{}<>|%@`#\"',-?:.~".contains(first))
-                || value.contains(": ")
-                || value.ends_with(':');
-            (!has(" ") && !is_special).then(|| value.to_owned())
-        }
+        Writing::Yaml => (!has(" ") && !is_special_in_yaml(value)).then(|| value.to_owned()),
         Writing::Double => Some(escaped('"')),
         Writing::Single => Some(escaped('\'')),
         Writing::Doubled => Some(value.replace('\'', "''")),
@@ -24,17 +19,7 @@ pub fn written(value: &str, writing: Writing) -> Option<String> {
         Writing::Xml => {
             Some(value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;"))
         }
-        Writing::Url => {
-            let mut out = String::new();
-            for byte in value.bytes() {
-                if byte.is_ascii_alphanumeric() || b"-_.~!$*+,;=()'".contains(&byte) {
-                    out.push(char::from(byte));
-                } else {
-                    let _ = write!(out, "%{byte:02X}");
-                }
-            }
-            Some(out)
-        }
+        Writing::Url => Some(percent_encoded(value, b"-_.~!$*+,;=()'")),
         Writing::Semicolon => (!has(";\"' ")).then(|| value.to_owned()),
         Writing::Word => (!has(" \"'`\\$&|;<>(){}*?!#~[]") && value.is_ascii()).then(|| value.to_owned()),
         Writing::Colons => (!has(" ")).then(|| value.replace('\\', "\\\\").replace(':', "\\:")),
@@ -46,30 +31,45 @@ pub fn written(value: &str, writing: Writing) -> Option<String> {
         }
         Writing::Make => (!has(" #$")).then(|| value.to_owned()),
         Writing::Connection => (!has(";\"'<>& ")).then(|| value.to_owned()),
-        Writing::Percent => Some(
-            value
-                .bytes()
-                .map(|byte| match byte {
-                    byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
-                    byte => format!("%{byte:02X}"),
-                })
-                .collect(),
-        ),
+        Writing::Percent => Some(percent_encoded(value, b"")),
         Writing::Cell => (!has(" |`")).then(|| value.to_owned()),
         Writing::Backtick => (!has("`\\")).then(|| value.replace("${", "$.")),
         Writing::Brackets => (!has("()[]{}<>\\#\"") && !value.contains("''")).then(|| value.to_owned()),
         Writing::BracketWord => (!has("()[]{}<>\\\"'`$;, ")).then(|| value.to_owned()),
         Writing::Slashes => (!has("/|\\$")).then(|| value.to_owned()),
         Writing::Tex => (!has("\\{}%#$&~^_ ")).then(|| value.to_owned()),
-        Writing::Backslash => Some(value.chars().fold(String::new(), |mut out, character| {
-            if character.is_ascii_punctuation() && !"-_./:+@%,=".contains(character) || character == ' ' {
-                out.push('\\');
-            }
-            out.push(character);
-            out
-        })),
+        Writing::Backslash => Some(backslash_escaped(value)),
         Writing::Base64 => Some(base64(value.as_bytes())),
     }
+}
+
+fn is_special_in_yaml(value: &str) -> bool {
+    value.starts_with(|first| "!&*[]{}<>|%@`#\"',-?:.~".contains(first)) || value.contains(": ") || value.ends_with(':')
+}
+
+/// Encodes all bytes except letters, digits and `kept`.
+fn percent_encoded(value: &str, kept: &[u8]) -> String {
+    let mut out = String::new();
+    for byte in value.bytes() {
+        if byte.is_ascii_alphanumeric() || kept.contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+/// Adds a backslash before each space and before each ASCII sign except `-_./:+@%,=`.
+fn backslash_escaped(value: &str) -> String {
+    let mut out = String::new();
+    for character in value.chars() {
+        if character.is_ascii_punctuation() && !"-_./:+@%,=".contains(character) || character == ' ' {
+            out.push('\\');
+        }
+        out.push(character);
+    }
+    out
 }
 
 pub const BASE64: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

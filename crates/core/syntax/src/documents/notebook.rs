@@ -84,13 +84,7 @@ fn raw_cells(lines: &Lines<'_>, text: &str) -> Vec<RawCell> {
             Token::Open(_) => {
                 if depth == 2 && keys[1] == "cells" {
                     keys[3] = "";
-                    let row = lines.row_at(at);
-                    cell = Some(RawCell {
-                        rows: Rows::new(row, row + 1),
-                        is_code: false,
-                        source: String::new(),
-                        source_rows: Vec::new(),
-                    });
+                    cell = Some(RawCell::begin(lines.row_at(at)));
                 }
                 depth += 1;
             }
@@ -118,6 +112,11 @@ fn raw_cells(lines: &Lines<'_>, text: &str) -> Vec<RawCell> {
 }
 
 impl RawCell {
+    /// A cell that begins in this row and contains no source yet.
+    fn begin(row: usize) -> Self {
+        Self { rows: Rows::new(row, row + 1), is_code: false, source: String::new(), source_rows: Vec::new() }
+    }
+
     /// Reads a string of the cell: its type, its source, or a row of its source.
     fn string(&mut self, depth: usize, key: &str, raw: &str, row: usize) {
         match (depth, key) {

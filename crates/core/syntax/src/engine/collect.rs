@@ -200,6 +200,45 @@ struct Slots {
 }
 
 impl Slots {
+    fn definition(&self, pattern: u16) -> Option<RawDefinition> {
+        let (range, head) = self.definition?;
+        Some(RawDefinition {
+            range,
+            name: self.name,
+            head,
+            body_start: self.body_start,
+            owner: self.owner,
+            self_name: self.self_name,
+            visibility: self.visibility,
+            receiver: self.receiver,
+            num_parameters: self.num_arguments,
+            pattern,
+        })
+    }
+
+    fn reference(&self, pattern: u16) -> Option<RawReference> {
+        let (range, kind) = self.reference?;
+        Some(RawReference {
+            kind,
+            name: self.path.or(self.name).unwrap_or(range),
+            is_path: self.path.is_some(),
+            receiver: self.receiver,
+            num_arguments: self.num_arguments(),
+            pattern,
+        })
+    }
+
+    fn binding(&self, pattern: u16) -> Option<RawBinding> {
+        Some(RawBinding {
+            name: self.binding_name?,
+            type_name: self.binding_type.or(self.binding_source)?,
+            is_source: self.binding_source.is_some(),
+            function: self.binding_function,
+            evidence: self.binding?,
+            pattern,
+        })
+    }
+
     /// The number of arguments of a call: the arguments in the list, and the arguments after the list, such
     /// as the block in `run(a) { … }`. None if one node of the list expands to several arguments.
     fn num_arguments(&self) -> Option<u8> {
@@ -267,53 +306,16 @@ fn add_match<'tree>(query: &CompiledQuery, found: &QueryMatch<'_, 'tree>, walk: 
 }
 
 fn push_heads(slots: &Slots, pattern: u16, raw: &mut Raw) {
-    if let Some((range, head)) = slots.definition {
-        raw.definitions.push(RawDefinition {
-            range,
-            name: slots.name,
-            head,
-            body_start: slots.body_start,
-            owner: slots.owner,
-            self_name: slots.self_name,
-            visibility: slots.visibility,
-            receiver: slots.receiver,
-            num_parameters: slots.num_arguments,
-            pattern,
-        });
-    }
-    if let Some(name) = slots.package {
-        raw.packages.push(RawPackage { name, body: slots.package_body, pattern });
-    }
+    raw.definitions.extend(slots.definition(pattern));
+    raw.packages.extend(slots.package.map(|name| RawPackage { name, body: slots.package_body, pattern }));
     match (slots.attachment, slots.doc) {
         (Some((range, is_decorator)), doc) => raw.attachments.push(RawAttachment { range, is_decorator, doc }),
         (None, Some(doc)) => raw.docs.push(doc),
         (None, None) => {}
     }
-    if let Some((range, kind)) = slots.reference {
-        raw.references.push(RawReference {
-            kind,
-            name: slots.path.or(slots.name).unwrap_or(range),
-            is_path: slots.path.is_some(),
-            receiver: slots.receiver,
-            num_arguments: slots.num_arguments(),
-            pattern,
-        });
-    }
-    let of_binding = slots.binding_type.or(slots.binding_source);
-    if let (Some(evidence), Some(name), Some(type_name)) = (slots.binding, slots.binding_name, of_binding) {
-        let is_source = slots.binding_source.is_some();
-        raw.bindings.push(RawBinding {
-            name,
-            type_name,
-            is_source,
-            function: slots.binding_function,
-            evidence,
-            pattern,
-        });
-    }
-    if let Some(name) = slots.export_name {
-        raw.export_names.push(RawExportName { name, alias: slots.export_alias, pattern });
-    }
+    raw.references.extend(slots.reference(pattern));
+    raw.bindings.extend(slots.binding(pattern));
+    raw.export_names.extend(slots.export_name.map(|name| RawExportName { name, alias: slots.export_alias, pattern }));
 }
 
 /// The number of named children that are not comments. None if one of these children expands to several

@@ -21,6 +21,7 @@ mod limits;
 mod merging;
 mod names;
 mod new_symbol;
+mod object_fields;
 mod opaque;
 mod owners;
 mod packages;

@@ -6,7 +6,7 @@ use super::attachments::AttachedText;
 use super::collect::{ByteRange, RawDefinition};
 use super::names::{fold, qualify};
 use super::query::Properties;
-use super::symbols::{Builder, Holder};
+use super::symbols::{Builder, NewSymbol};
 use super::visibility::{self, Declaration};
 use super::wrappers::Wrapped;
 
@@ -16,23 +16,15 @@ const MAX_SIGNATURE_CHARS: usize = 300;
 const SIGNATURE_BYTES: usize = 4_096;
 
 impl Builder<'_, '_> {
-    pub(super) fn new_symbol(
-        &self,
-        definition: &RawDefinition,
-        kind: SymbolKind,
-        name: &str,
-        wrapped: Wrapped,
-        holder: &Holder,
-        properties: &Properties,
-    ) -> Symbol {
+    pub(super) fn new_symbol(&self, new: &NewSymbol<'_>) -> Symbol {
+        let NewSymbol { definition, properties, kind, name, wrapped, holder, .. } = new;
         let around = holder.region;
-        let name_place =
-            definition.name.unwrap_or(ByteRange { start: definition.range.start, end: definition.range.start });
-        let head_end = definition.body_start.map_or(name_place.start, |body| body.min(name_place.start));
+        let name_start = definition.name.map_or(definition.range.start, |name| name.start);
+        let head_end = definition.body_start.map_or(name_start, |body| body.min(name_start));
         let preamble = self.attachments.preamble(wrapped.range.start, head_end);
         let AttachedText { doc, decorators } = self.attachments.attached_text(self.row, preamble);
         let parent = self.symbol_of(around);
-        let signature = self.signature(definition, wrapped, properties);
+        let signature = self.signature(definition, *wrapped, properties);
         let owner = definition.owner.and_then(|owner| self.owner_name(owner, around));
         let qualified_name =
             qualify(holder.class.as_deref().or(owner.as_deref()).or(self.qualified_prefix(around)), name);
@@ -48,13 +40,13 @@ impl Builder<'_, '_> {
         let (visibility, exported) = visibility::resolve(self.row, &declaration, declared);
         let is_test = properties.test
             || parent_symbol.is_some_and(|parent| parent.is_test)
-            || self.is_test(kind, name, &signature, &decorators);
+            || self.is_test(*kind, name, &signature, &decorators);
         Symbol {
-            name: name.to_owned(),
+            name: (*name).to_owned(),
             qualified_name,
-            kind,
+            kind: *kind,
             span: self.attachments.span(preamble.start, wrapped.range.end),
-            name_line: self.lines.line_of(name_place.start),
+            name_line: self.lines.line_of(name_start),
             signature,
             doc,
             decorators,

@@ -16,15 +16,7 @@ impl Builder<'_, '_> {
         if self.outside.is_empty() && self.outline.regions.iter().all(|region| region.owner.is_none()) {
             return;
         }
-        // Types take precedence. A function can also be an owner, because functions are classes in old
-        // JavaScript.
-        let mut named: FxHashMap<&str, u32> = FxHashMap::default();
-        let symbols = &self.outline.symbols;
-        for kinds in [SymbolKind::is_type, |kind: SymbolKind| !kind.is_type()] {
-            for (index, symbol) in symbols.iter().enumerate().filter(|(_, symbol)| kinds(symbol.kind)) {
-                named.entry(&symbol.qualified_name).or_insert(index as u32);
-            }
-        }
+        let named = possible_owners(&self.outline.symbols);
         let find = |region: &Region<'_>| region.owner.as_deref().and_then(|owner| named.get(owner)).copied();
         let owners: Vec<Option<u32>> = self.outline.regions.iter().map(find).collect();
         let mut parents: Vec<(u32, u32)> = Vec::new();
@@ -95,4 +87,16 @@ impl Builder<'_, '_> {
             }
         }
     }
+}
+
+/// The symbols of a file by qualified name. If several symbols have the same name, types take precedence. A
+/// function can also be an owner, because functions are classes in old JavaScript.
+fn possible_owners(symbols: &[Symbol]) -> FxHashMap<&str, u32> {
+    let mut named: FxHashMap<&str, u32> = FxHashMap::default();
+    for kinds in [SymbolKind::is_type, |kind: SymbolKind| !kind.is_type()] {
+        for (index, symbol) in symbols.iter().enumerate().filter(|(_, symbol)| kinds(symbol.kind)) {
+            named.entry(&symbol.qualified_name).or_insert(index as u32);
+        }
+    }
+    named
 }

@@ -83,8 +83,14 @@ impl Role {
         if let Some(part) = capture.strip_prefix("import.") {
             return ImportRole::parse(part).map(Role::ImportPart);
         }
-        Some(match capture {
-            _ if capture.starts_with('_') => Role::Ignored,
+        if capture.starts_with('_') {
+            return Some(Role::Ignored);
+        }
+        Role::of_word(capture)
+    }
+
+    fn of_word(word: &str) -> Option<Role> {
+        Some(match word {
             "name" => Role::Name,
             "path" => Role::Path,
             "body" => Role::Body,

@@ -46,7 +46,7 @@ pub(super) struct Builder<'t, 'q> {
     pub(super) outside: Vec<(u32, String)>,
     /// The first symbol of each name, by region, owner and written name. None for a variable that is left
     /// out.
-    pub(super) declared: FxHashMap<(Option<u32>, &'t str, &'t str), Option<u32>>,
+    pub(super) declared: FxHashMap<DeclaredName<'t>, Option<u32>>,
     /// Evidence that a variable is really a different kind of definition, such as a class: for each name, the
     /// positions of the evidence and the kinds.
     pub(super) becomes: FxHashMap<&'t str, Vec<(u32, SymbolKind)>>,
@@ -61,6 +61,21 @@ pub(super) struct Holder {
     /// The name of the class, for a field that is set by a method outside of the class.
     pub(super) class: Option<String>,
 }
+
+/// A definition that becomes a symbol.
+pub(super) struct NewSymbol<'a> {
+    pub(super) definition: &'a RawDefinition,
+    pub(super) properties: &'a Properties,
+    pub(super) kind: SymbolKind,
+    pub(super) name: &'a str,
+    pub(super) wrapped: Wrapped,
+    pub(super) holder: Holder,
+    /// Whether the definition is a field of the object around it.
+    of_object: bool,
+}
+
+/// The region, the owner and the name of a symbol, as they are written.
+type DeclaredName<'t> = (Option<u32>, &'t str, &'t str);
 
 /// A function that is defined by clauses, with the clauses read so far.
 #[derive(Clone, Copy)]
@@ -81,27 +96,7 @@ pub(super) fn outline<'t>(
     let definitions = sorted_definitions(raw, limits);
     let attachments = Attachments::new(text, lines, &raw.attachments);
     let wrapped = wrappers::resolve(text, raw, &definitions, &attachments);
-    let outline = Outline { symbols: Vec::new(), regions: Vec::new(), name_starts: FxHashSet::default() };
-    let mut builder = Builder {
-        row,
-        query,
-        text,
-        lines,
-        attachments,
-        imports_test_library: imports_test_library(row, text, raw),
-        import_ranges: raw.imports.iter().map(|(range, _)| *range).collect(),
-        outline,
-        member_visibility: Vec::new(),
-        fields: FxHashSet::default(),
-        outside_fields: FxHashSet::default(),
-        outside: Vec::new(),
-        declared: FxHashMap::default(),
-        becomes: FxHashMap::default(),
-        clauses: FxHashMap::default(),
-    };
-    for (range, kind) in &raw.becomes {
-        builder.becomes.entry(range.text(text)).or_default().push((range.start, *kind));
-    }
+    let mut builder = Builder::new(row, query, text, lines, attachments, raw);
     raw.sections.sort_unstable();
     builder.build(&definitions, &wrapped, &raw.sections);
     builder.attach_owners();
@@ -110,6 +105,39 @@ pub(super) fn outline<'t>(
     }
     builder.attach_docstrings(raw);
     builder.outline
+}
+
+impl<'t, 'q> Builder<'t, 'q> {
+    fn new(
+        row: &'static LanguageRow,
+        query: &'q CompiledQuery,
+        text: &'t str,
+        lines: &'t LineIndex,
+        attachments: Attachments<'t>,
+        raw: &Raw,
+    ) -> Self {
+        let mut becomes: FxHashMap<&str, Vec<(u32, SymbolKind)>> = FxHashMap::default();
+        for (range, kind) in &raw.becomes {
+            becomes.entry(range.text(text)).or_default().push((range.start, *kind));
+        }
+        Self {
+            row,
+            query,
+            text,
+            lines,
+            attachments,
+            imports_test_library: imports_test_library(row, text, raw),
+            import_ranges: raw.imports.iter().map(|(range, _)| *range).collect(),
+            outline: Outline { symbols: Vec::new(), regions: Vec::new(), name_starts: FxHashSet::default() },
+            member_visibility: Vec::new(),
+            fields: FxHashSet::default(),
+            outside_fields: FxHashSet::default(),
+            outside: Vec::new(),
+            declared: FxHashMap::default(),
+            becomes,
+            clauses: FxHashMap::default(),
+        }
+    }
 }
 
 impl<'t> Builder<'t, '_> {
@@ -223,59 +251,83 @@ impl<'t> Builder<'t, '_> {
     ) -> Option<u32> {
         let query = self.query;
         let properties = &query.properties[definition.pattern as usize];
+        let name = self.new_name(definition, properties)?;
+        let of_object = definition.receiver.is_some() || properties.of_object;
+        let holder =
+            if of_object { self.holder_of_field(definition, around)? } else { Holder { region: around, class: None } };
+        let around = holder.region;
+        let kind = self.kind_of(kind, name, definition, around);
+        let new = NewSymbol { definition, properties, kind, name, wrapped, holder, of_object };
+        let owner = definition.owner.map_or("", |owner| owner.text(self.text));
+        let declared = (around, owner, definition.name.map_or("", |range| range.text(self.text)));
+        let earlier = *self.declared.entry(declared).or_insert(None);
+        let may_repeat = properties.assigned && !kind.is_callable();
+        if may_repeat && (earlier.is_some() || !self.is_own(owner, around)) || self.leaves_out(&new) {
+            return None;
+        }
+        self.outline.name_starts.extend(definition.name.map(|range| range.start));
+        self.outline.name_starts.extend(definition.owner.map(|range| range.start));
+        if let Some(region) = self.continued(&new) {
+            return Some(region);
+        }
+        let mut symbol = self.new_symbol(&new);
+        if let Some(earlier) = earlier.filter(|_| properties.assigned) {
+            let Symbol { visibility, exported, .. } = self.outline.symbols[earlier as usize];
+            (symbol.visibility, symbol.exported) = (visibility, exported);
+        }
+        self.push_symbol(symbol, declared, new.holder.class.as_ref());
+        // The value of a field that a method sets belongs to the method, so the field has no region.
+        let region = (!of_object).then(|| self.add_symbol_region(&new));
+        self.note_clause(&new, region);
+        region
+    }
+
+    /// The name of a definition. Returns None if the definition has no name, or if an enclosing node defines
+    /// the name.
+    fn new_name<'a>(&self, definition: &RawDefinition, properties: &'a Properties) -> Option<&'a str>
+    where
+        't: 'a,
+    {
         let name = match (&properties.name, definition.name) {
             (_, Some(range)) => plain_name(self.row, range.text(self.text)),
             (Some(fixed), None) => fixed.as_str(),
             (None, None) => return None,
         };
         let is_known = definition.name.is_some_and(|range| self.outline.name_starts.contains(&range.start));
-        if name.is_empty() || name == "_" || is_known || name.len() > MAX_QUALIFIED_BYTES {
-            // The name is already recorded if an enclosing node defines it.
-            return None;
-        }
-        let of_object = definition.receiver.is_some() || properties.of_object;
-        let holder =
-            if of_object { self.holder_of_field(definition, around)? } else { Holder { region: around, class: None } };
-        let around = holder.region;
-        let kind = self.kind_of(kind, name, definition, around);
-        let written = definition.name.map_or("", |range| range.text(self.text));
-        let owner = definition.owner.map_or("", |owner| owner.text(self.text));
-        let earlier = *self.declared.entry((around, owner, written)).or_insert(None);
-        if properties.assigned && !kind.is_callable() && (earlier.is_some() || !self.is_own(owner, around)) {
-            return None;
-        }
-        if (!of_object && self.is_left_out(kind, around, properties))
-            || (properties.declaration && self.is_local(around))
-            || self.is_import(definition, kind)
-            || (kind == SymbolKind::Field && !self.is_first_field(definition, &holder) && of_object)
-        {
-            return None;
-        }
-        self.outline.name_starts.extend(definition.name.map(|range| range.start));
-        self.outline.name_starts.extend(definition.owner.map(|range| range.start));
-        if let Some(region) = self.continued(definition, kind, name, around, properties) {
-            return Some(region);
-        }
-        let mut symbol = self.new_symbol(definition, kind, name, wrapped, &holder, properties);
-        if let Some(earlier) = earlier.filter(|_| properties.assigned) {
-            let Symbol { visibility, exported, .. } = self.outline.symbols[earlier as usize];
-            (symbol.visibility, symbol.exported) = (visibility, exported);
-        }
-        let outer = self.outer_range(definition, wrapped);
+        let is_usable = !name.is_empty() && name != "_" && !is_known && name.len() <= MAX_QUALIFIED_BYTES;
+        is_usable.then_some(name)
+    }
+
+    /// Adds a symbol. `class` is the name of its class, if the symbol is a field that a method sets outside
+    /// of the class.
+    fn push_symbol(&mut self, symbol: Symbol, declared: DeclaredName<'t>, class: Option<&String>) {
         let index = self.outline.symbols.len() as u32;
-        self.declared.entry((around, owner, written)).and_modify(|first| *first = first.or(Some(index)));
-        if let Some(owner) = holder.class {
-            self.outside.push((index, owner));
-        }
+        self.declared.entry(declared).and_modify(|first| *first = first.or(Some(index)));
+        self.outside.extend(class.map(|class| (index, class.clone())));
         self.outline.symbols.push(symbol);
-        // The value of a field that a method sets belongs to the method, so the field has no region.
-        let region = (!of_object).then(|| self.add_symbol_region(definition, outer, around, properties));
-        let clause = region.filter(|_| properties.clause);
-        match clause.map(|region| Clause { region, num_parameters: definition.num_parameters }) {
-            Some(clause) => self.clauses.insert(around.unwrap_or(u32::MAX), clause),
-            None => self.clauses.remove(&around.unwrap_or(u32::MAX)),
-        };
-        region
+    }
+
+    /// Remembers the function if it may have further clauses.
+    fn note_clause(&mut self, new: &NewSymbol<'_>, region: Option<u32>) {
+        let around = new.holder.region.unwrap_or(u32::MAX);
+        match region.filter(|_| new.properties.clause) {
+            Some(region) => {
+                self.clauses.insert(around, Clause { region, num_parameters: new.definition.num_parameters });
+            }
+            None => {
+                self.clauses.remove(&around);
+            }
+        }
+    }
+
+    /// Whether the definition is left out. Records the names of fields, because only the first field of a
+    /// name is added.
+    fn leaves_out(&mut self, new: &NewSymbol<'_>) -> bool {
+        let NewSymbol { definition, properties, kind, holder, of_object, .. } = new;
+        (!of_object && self.is_left_out(*kind, holder.region, properties))
+            || (properties.declaration && self.is_local(holder.region))
+            || self.is_import(definition, *kind)
+            || (*kind == SymbolKind::Field && !self.is_first_field(definition, holder) && *of_object)
     }
 
     /// Whether a definition that does not belong to an object is left out. Local variables, and fields of an
@@ -292,30 +344,16 @@ impl<'t> Builder<'t, '_> {
             && self.import_ranges.contains(&definition.range)
     }
 
-    /// Records a field. Returns whether the holder had no field of this name before.
-    fn is_first_field(&mut self, definition: &RawDefinition, holder: &Holder) -> bool {
-        let field = definition.name.map_or("", |range| plain_name(self.row, range.text(self.text)));
-        match &holder.class {
-            Some(owner) => self.outside_fields.insert((owner.clone(), field)),
-            None => self.fields.insert((holder.region.unwrap_or(u32::MAX), field)),
-        }
-    }
-
     /// If the definition is another clause of the function directly before it, returns the region of that
     /// function. The function is then extended to the end of the clause.
-    fn continued(
-        &mut self,
-        definition: &RawDefinition,
-        kind: SymbolKind,
-        name: &str,
-        around: Option<u32>,
-        properties: &Properties,
-    ) -> Option<u32> {
+    fn continued(&mut self, new: &NewSymbol<'_>) -> Option<u32> {
+        let NewSymbol { definition, properties, kind, name, holder, .. } = new;
+        let around = holder.region;
         let last = *self.clauses.get(&around.unwrap_or(u32::MAX)).filter(|_| properties.clause)?;
         let outline = &mut self.outline;
         let region = &mut outline.regions[last.region as usize];
         let symbol = &mut outline.symbols[region.symbol? as usize];
-        if symbol.name != name || symbol.kind != kind || last.num_parameters != definition.num_parameters {
+        if symbol.name != *name || symbol.kind != *kind || last.num_parameters != definition.num_parameters {
             return None;
         }
         let end = definition.range.end;
@@ -325,49 +363,20 @@ impl<'t> Builder<'t, '_> {
         Some(last.region)
     }
 
-    fn add_symbol_region(
-        &mut self,
-        definition: &RawDefinition,
-        outer: ByteRange,
-        around: Option<u32>,
-        properties: &Properties,
-    ) -> u32 {
+    fn add_symbol_region(&mut self, new: &NewSymbol<'_>) -> u32 {
+        let (definition, around) = (new.definition, new.holder.region);
+        let outer = self.outer_range(definition, new.wrapped);
         let symbol = Some(self.outline.symbols.len() as u32 - 1);
         let owner = definition.owner.and_then(|owner| self.owner_name(owner, around));
         let self_name = definition.self_name.map(|range| range.text(self.text));
         let inner = definition.range;
         let region = Region { outer, inner, owner, self_name, ..bare_region(inner, around, symbol) };
-        self.push_region(region, properties.members)
+        self.push_region(region, new.properties.members)
     }
 
     pub(super) fn outer_range(&self, definition: &RawDefinition, wrapped: Wrapped) -> ByteRange {
         let name_start = definition.name.map_or(definition.range.start, |name| name.start);
         ByteRange { start: self.attachments.preamble(wrapped.range.start, name_start).start, end: wrapped.range.end }
-    }
-
-    /// Returns the region of the class whose method sets a field on its own object. If the method is written
-    /// outside of its class, returns the region around the method and the name of the class.
-    fn holder_of_field(&self, definition: &RawDefinition, around: Option<u32>) -> Option<Holder> {
-        if let Some(receiver) = definition.receiver {
-            self.row.self_words.iter().find(|word| **word == receiver.text(self.text))?;
-        }
-        let regions = &self.outline.regions;
-        let mut at = around;
-        while let Some(index) = at {
-            let region = &regions[index as usize];
-            let is_container = !region.is_local
-                && region
-                    .symbol
-                    .map_or(region.owner.is_some(), |symbol| self.outline.symbols[symbol as usize].kind.is_container());
-            if is_container {
-                return Some(Holder { region: Some(index), class: None });
-            }
-            if region.owner.is_some() {
-                return Some(Holder { region: region.parent, class: region.owner.clone() });
-            }
-            at = region.parent;
-        }
-        None
     }
 }
 
