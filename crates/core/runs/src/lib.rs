@@ -14,6 +14,7 @@
 //! - `KnownGenerations`: the published generations, whose records the maintenance of a store may change.
 //! - `Tiers`: the files of a store that one step of maintenance rewrites.
 
+mod apply;
 mod command;
 mod deletion;
 mod dispatch;

@@ -72,18 +72,7 @@ impl RunLedger {
         id: cairn_domain::RepositoryId,
         beginning: &Beginning,
     ) -> Result<Self, Refusal> {
-        if repository.is_deleted {
-            return Err(Refusal::NotFound);
-        }
-        repository.lease.check(beginning.epoch)?;
-        if repository.unfinished.is_some() {
-            return Err(Refusal::Conflict("the repository has an unfinished run"));
-        }
-        if repository.published != beginning.previous {
-            return Err(Refusal::Conflict(
-                "the plan was made for a generation that is no longer the published generation",
-            ));
-        }
+        Self::check_beginning(repository, beginning)?;
         let generation = registry.allot();
         registry.unpublished.insert(generation);
         repository.unfinished = Some(generation);
@@ -107,6 +96,23 @@ impl RunLedger {
         }
         run.release();
         Ok(run)
+    }
+
+    /// Checks that a run with this plan may begin.
+    fn check_beginning(repository: &RepositoryState, beginning: &Beginning) -> Result<(), Refusal> {
+        if repository.is_deleted {
+            return Err(Refusal::NotFound);
+        }
+        repository.lease.check(beginning.epoch)?;
+        if repository.unfinished.is_some() {
+            return Err(Refusal::Conflict("the repository has an unfinished run"));
+        }
+        if repository.published != beginning.previous {
+            return Err(Refusal::Conflict(
+                "the plan was made for a generation that is no longer the published generation",
+            ));
+        }
+        Ok(())
     }
 
     /// Ends a part. Only the first end of a part has an effect. A part that failed has also ended; the result
