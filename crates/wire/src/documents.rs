@@ -202,7 +202,7 @@ record!(domain::Hosted { host, id, organisation, default_branch, description, to
 
 /// Decodes a field at the end of a document. Returns `None` if the document is so old that it does not
 /// contain the field.
-fn came_later<T: Decode>(reader: &mut Reader<'_>) -> Result<Option<T>, DecodeError> {
+pub(crate) fn came_later<T: Decode>(reader: &mut Reader<'_>) -> Result<Option<T>, DecodeError> {
     if reader.0.is_empty() { Ok(None) } else { T::decode(reader).map(Some) }
 }
 
@@ -270,55 +270,6 @@ impl Decode for runs::RepositoryDocument {
             dispatched.request = handed_over.unwrap_or(dispatched.request);
         }
         Ok(Self { id, details: runs::RepositoryDetails { hosted, ..details }, last_sync, state })
-    }
-}
-record!(runs::StageParts { planned, released, sent, ended, failed });
-record!(runs::RunDetails { tenant, manifest, plan, revision, branch, model, result, started_at_ms, message });
-
-record!(runs::PostponedPart { part, code, until_ms });
-
-/// The documents of older builds end before `sent_again_at_ms` or before `postponed`.
-impl Encode for runs::RunDocument {
-    fn encode(&self, out: &mut Vec<u8>) {
-        let runs::RunDocument { details, ledger } = self;
-        details.encode(out);
-        ledger.id.encode(out);
-        ledger.state.encode(out);
-        ledger.lane.encode(out);
-        ledger.previous.encode(out);
-        ledger.window.encode(out);
-        ledger.stages.encode(out);
-        ledger.progressed_at_ms.encode(out);
-        ledger.ended_at_ms.encode(out);
-        ledger.published.encode(out);
-        ledger.superseded_at_ms.encode(out);
-        ledger.is_swept.encode(out);
-        ledger.sent_again_at_ms.encode(out);
-        ledger.postponed.encode(out);
-    }
-}
-
-impl Decode for runs::RunDocument {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let details = Decode::decode(reader)?;
-        let ledger = runs::RunLedger {
-            id: Decode::decode(reader)?,
-            state: Decode::decode(reader)?,
-            lane: Decode::decode(reader)?,
-            previous: Decode::decode(reader)?,
-            window: Decode::decode(reader)?,
-            stages: Decode::decode(reader)?,
-            progressed_at_ms: Decode::decode(reader)?,
-            ended_at_ms: Decode::decode(reader)?,
-            published: Decode::decode(reader)?,
-            superseded_at_ms: Decode::decode(reader)?,
-            is_swept: Decode::decode(reader)?,
-            sent_again_at_ms: None,
-            postponed: Vec::new(),
-        };
-        let sent_again_at_ms = came_later(reader)?.flatten();
-        let postponed = came_later(reader)?.unwrap_or_default();
-        Ok(Self { details, ledger: runs::RunLedger { sent_again_at_ms, postponed, ..ledger } })
     }
 }
 

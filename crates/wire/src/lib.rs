@@ -16,6 +16,7 @@ mod pack;
 mod plan;
 mod records;
 mod result;
+mod run_document;
 mod settings;
 mod term_counts;
 

@@ -129,26 +129,28 @@ pub(crate) fn over_http(provider: &EmbeddingHttpConfig, share: Share) -> anyhow:
     Ok(embedder)
 }
 
+/// The metrics of the embedder, in the order of the values that `export_counters` reads.
+const READINGS: [Reading; 16] = [
+    ("cairn_provider_calls_total", "Calls to the provider of embeddings, including retries.", Kind::Counter),
+    ("cairn_provider_texts_total", "Texts sent to the provider.", Kind::Counter),
+    ("cairn_provider_tokens_total", "Tokens that the provider counted.", Kind::Counter),
+    ("cairn_provider_throttled_total", "Answers with status 429.", Kind::Counter),
+    ("cairn_provider_retries_total", "Calls that were retries.", Kind::Counter),
+    ("cairn_provider_failed_total", "Calls that failed.", Kind::Counter),
+    ("cairn_provider_invalid_total", "Answers with invalid content.", Kind::Counter),
+    ("cairn_provider_refused_total", "Answers that refused the key, the model or the address.", Kind::Counter),
+    ("cairn_provider_split_total", "Batches that the provider rejected as too large.", Kind::Counter),
+    ("cairn_provider_truncated_total", "Texts truncated because they were too long.", Kind::Counter),
+    ("cairn_provider_breaker_opened_total", "Times that the breaker opened.", Kind::Counter),
+    ("cairn_provider_waited_milliseconds_total", "Total time that calls waited for the quota.", Kind::Counter),
+    ("cairn_provider_calls_under_way", "Calls in progress.", Kind::Gauge),
+    ("cairn_provider_concurrency_limit", "The maximum number of calls in progress.", Kind::Gauge),
+    ("cairn_provider_is_broken", "1 while the breaker is open.", Kind::Gauge),
+    ("cairn_provider_throttled_for_milliseconds", "Time until the provider accepts calls again.", Kind::Gauge),
+];
+
 /// Exports the counters of the embedder as metrics of this process.
 fn export_counters(embedder: &Arc<HttpEmbedder>) {
-    const READINGS: [Reading; 16] = [
-        ("cairn_provider_calls_total", "Calls to the provider of embeddings, including retries.", Kind::Counter),
-        ("cairn_provider_texts_total", "Texts sent to the provider.", Kind::Counter),
-        ("cairn_provider_tokens_total", "Tokens that the provider counted.", Kind::Counter),
-        ("cairn_provider_throttled_total", "Answers with status 429.", Kind::Counter),
-        ("cairn_provider_retries_total", "Calls that were retries.", Kind::Counter),
-        ("cairn_provider_failed_total", "Calls that failed.", Kind::Counter),
-        ("cairn_provider_invalid_total", "Answers with invalid content.", Kind::Counter),
-        ("cairn_provider_refused_total", "Answers that refused the key, the model or the address.", Kind::Counter),
-        ("cairn_provider_split_total", "Batches that the provider rejected as too large.", Kind::Counter),
-        ("cairn_provider_truncated_total", "Texts truncated because they were too long.", Kind::Counter),
-        ("cairn_provider_breaker_opened_total", "Times that the breaker opened.", Kind::Counter),
-        ("cairn_provider_waited_milliseconds_total", "Total time that calls waited for the quota.", Kind::Counter),
-        ("cairn_provider_calls_under_way", "Calls in progress.", Kind::Gauge),
-        ("cairn_provider_concurrency_limit", "The maximum number of calls in progress.", Kind::Gauge),
-        ("cairn_provider_is_broken", "1 while the breaker is open.", Kind::Gauge),
-        ("cairn_provider_throttled_for_milliseconds", "Time until the provider accepts calls again.", Kind::Gauge),
-    ];
     let milliseconds = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     let embedder = Arc::clone(embedder);
     export(&READINGS, move || {

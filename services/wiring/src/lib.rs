@@ -8,6 +8,7 @@
 
 mod cluster;
 mod config;
+mod config_reading;
 mod config_secrets;
 mod coordinator;
 mod embedding;
@@ -17,6 +18,7 @@ mod indexing;
 mod isolation;
 mod key;
 mod organisations;
+mod pipeline_config;
 mod probes;
 mod query;
 mod questions;
@@ -29,7 +31,7 @@ pub mod workers;
 
 pub use cairn_rabbitmq::topology::COORDINATOR;
 pub use cluster::Cluster;
-pub use config::{ClusterConfig, HttpConfig, InvalidConfig, PipelineConfig, local_embedding};
+pub use config::{ClusterConfig, HttpConfig, InvalidConfig, local_embedding};
 pub use coordinator::{Coordinator, tick};
 pub use embedding::{EmbeddingConfig, LazyEmbedder, embedder, local_embedder};
 pub use git::{sources, sweep_clones};
@@ -37,6 +39,7 @@ pub use health::{Check, Health};
 pub use indexing::{indexing, remote};
 pub use key::{OwnersWork, Owning, passages};
 pub use organisations::{OrganisationConfig, discover};
+pub use pipeline_config::PipelineConfig;
 pub use probes::Probes;
 pub use query::{DEFAULT_PROCESSES, QueryConfig};
 pub use questions::{searcher, shared_runs};

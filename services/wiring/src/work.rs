@@ -44,13 +44,9 @@ impl Cluster {
         let mut serving = std::pin::pin!(health.clone().serve(self.config.http.listen));
         let (drain, draining) = watch::channel(false);
         let (leave, leaving) = watch::channel(false);
-        let mut working = tokio::spawn({
-            let (broker, runner, gate) = (Arc::clone(&broker), Arc::clone(&runner), gate.clone());
-            async move {
-                gate.until_complete(&broker).await;
-                everything(broker, runner, workers, owners, Signals { draining, leaving }).await
-            }
-        });
+        let signals = Signals { draining, leaving };
+        let work = everything(Arc::clone(&broker), Arc::clone(&runner), workers, owners, signals);
+        let mut working = tokio::spawn(when_complete(gate.clone(), Arc::clone(&broker), work));
         tokio::select! {
             ended = &mut working => return ended?,
             served = &mut serving => return served,
@@ -87,6 +83,12 @@ impl Cluster {
             Err(_) => Ok(()),
         }
     }
+}
+
+/// Does the work when the broker has all parts of the topology.
+async fn when_complete<T>(gate: TopologyGate, broker: Arc<RabbitMqBroker>, work: impl Future<Output = T>) -> T {
+    gate.until_complete(&broker).await;
+    work.await
 }
 
 async fn everything(

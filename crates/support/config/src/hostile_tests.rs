@@ -111,7 +111,7 @@ const FORMS: [&str; 12] = [
 #[test]
 fn no_setting_of_the_operator_shows_a_secret() {
     let mut num_errors = 0;
-    for (index, (key, variable)) in crate::operator::names().enumerate() {
+    for (index, (key, variable)) in crate::operator_table::names().enumerate() {
         for (form_index, form) in FORMS.iter().enumerate() {
             let secret = format!("qX{}zR{form_index}vK7mT", index + 10);
             let value = form.replace("SECRET", &secret);

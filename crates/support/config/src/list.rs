@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use crate::InvalidSettings;
 use crate::reader::{At, Reader};
-use crate::repository::{branch_name, repository_name};
+use crate::repository_reading::{branch_name, repository_name};
 use crate::tree::{Node, Value};
 
 const KEYS: &[&str] = &["path", "url", "name", "branch", "include", "exclude", "include_override"];
