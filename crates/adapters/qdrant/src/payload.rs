@@ -78,15 +78,20 @@ pub(crate) fn of_point(tenant: &Tenant, gen_from: GenerationId, point: &Point) -
         (VECTOR_DIGEST, point.vector_digest().to_string().into()),
         (CHECKSUM, checksum(chunk).to_string().into()),
     ];
-    let optional = [
-        (EXTENSION, paths::extension(path)),
+    fields.extend(optional_fields(chunk));
+    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The fields that only some chunks have.
+fn optional_fields(chunk: &ChunkRecord) -> impl Iterator<Item = (&'static str, Value)> {
+    let texts = [
+        (EXTENSION, paths::extension(chunk.path.as_str())),
         (SYMBOL, chunk.symbol.as_deref()),
         (SYMBOL_KIND, chunk.symbol_kind.map(SymbolKind::as_str)),
         (HEADING, chunk.heading.as_deref()),
     ];
-    fields.extend(optional.into_iter().filter_map(|(name, text)| Some((name, text?.into()))));
-    fields.extend(chunk.changed_at.map(|at| (CHANGED_AT, at.into())));
-    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    let texts = texts.into_iter().filter_map(|(name, text)| Some((name, text?.into())));
+    texts.chain(chunk.changed_at.map(|at| (CHANGED_AT, at.into())))
 }
 
 fn texts<'a>(texts: impl Iterator<Item = &'a str>) -> Value {

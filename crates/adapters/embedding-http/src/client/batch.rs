@@ -107,15 +107,21 @@ impl HttpEmbedder {
                 }
                 CallResult::Failed { error, .. } => {
                     num_failures += 1;
-                    let now = self.gate.now();
-                    if num_failures >= MAX_ATTEMPTS || !self.gate.control().take_retry(now) {
-                        return Err(self.error(error.kind(), texts.len()).because(error));
-                    }
-                    self.counts.retries.add(1);
-                    tokio::time::sleep(self.backoff(num_failures)).await;
+                    self.wait_to_retry(num_failures, error, texts.len()).await?;
                 }
             }
         }
+    }
+
+    /// Waits until the next attempt after a failure. Returns the failure if there are no attempts left.
+    async fn wait_to_retry(&self, num_failures: u32, error: CallError, num_texts: usize) -> Result<(), EmbedderError> {
+        let now = self.gate.now();
+        if num_failures >= MAX_ATTEMPTS || !self.gate.control().take_retry(now) {
+            return Err(self.error(error.kind(), num_texts).because(error));
+        }
+        self.counts.retries.add(1);
+        tokio::time::sleep(self.backoff(num_failures)).await;
+        Ok(())
     }
 
     async fn attempt(&self, input_type: InputType, texts: &[Cow<'_, str>]) -> Result<CallResult, EmbedderError> {

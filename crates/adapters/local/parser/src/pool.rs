@@ -121,16 +121,7 @@ impl Worker {
         suspect: Option<Suspect>,
     ) -> Result<Stop, FileParserError> {
         let Worker { input, output, process, .. } = self;
-        let first = facts.len();
-        let send = async {
-            let mut request = Vec::new();
-            for text in &texts[first..] {
-                request.clear();
-                text.encode(&mut request);
-                frame::write_async(input, &request).await?;
-            }
-            Ok::<_, io::Error>(())
-        };
+        let send = send(input, &texts[facts.len()..]);
         let receive = async {
             while facts.len() < texts.len() {
                 let file = facts.len();
@@ -160,6 +151,16 @@ impl Worker {
             _ = send => receive.await,
         }
     }
+}
+
+async fn send(input: &mut ChildStdin, texts: &[SourceText]) -> io::Result<()> {
+    let mut request = Vec::new();
+    for text in texts {
+        request.clear();
+        text.encode(&mut request);
+        frame::write_async(input, &request).await?;
+    }
+    Ok(())
 }
 
 /// Reads the child's answer. Returns `None` if the child's processor time reaches `until`, or if the child

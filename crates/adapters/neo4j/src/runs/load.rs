@@ -51,57 +51,68 @@ WHERE repository.lane IS NOT NULL
 WITH repository ORDER BY repository.lane, repository.asked_at_ms, repository.key LIMIT $limit";
 
 pub(super) async fn runs(neo4j: &Neo4j, query: RunQuery) -> Result<Vec<RunDocument>, Fault> {
-    let select =
-        |condition: &str| neo4j.query(&format!("MATCH (run:Run~) WHERE {condition} RETURN run.document AS document"));
-    let oldest = |condition: &str| select(&format!("{condition} WITH run ORDER BY run.generation"));
-    let newest_of_each = |condition: &str, repositories: &[RepositoryId]| {
-        let each = "WITH run ORDER BY run.generation DESC
-            WITH run.repository AS repository, collect(run)[..$of_each] AS newest
-            UNWIND newest AS run WITH run ORDER BY run.generation DESC LIMIT $in_all";
-        let keys: Vec<String> = repositories.iter().map(|repository| key_text(repository.0)).collect();
-        select(&format!("{condition} {each}")).param("repositories", keys)
-    };
     let query = match query {
-        RunQuery::One(run) => select("run.generation = $generation AND run.repository = $repository")
+        RunQuery::One(run) => select(neo4j, "run.generation = $generation AND run.repository = $repository")
             .param("generation", generation_number(run.generation))
             .param("repository", key_text(run.repository.0)),
         RunQuery::Newest { repository: Some(repository), limit } => {
-            select("run.repository = $repository WITH run ORDER BY run.generation DESC LIMIT $limit")
-                .param("repository", key_text(repository.0))
-                .param("limit", number(limit as u64))
+            newest(neo4j, "run.repository = $repository", limit).param("repository", key_text(repository.0))
         }
-        RunQuery::Newest { repository: None, limit } => {
-            select("run.generation > 0 WITH run ORDER BY run.generation DESC LIMIT $limit")
-                .param("limit", number(limit as u64))
-        }
+        RunQuery::Newest { repository: None, limit } => newest(neo4j, "run.generation > 0", limit),
         RunQuery::NewestOfEach { repositories, of_each, in_all } => {
-            newest_of_each("run.repository IN $repositories", &repositories)
+            newest_of_each(neo4j, "run.repository IN $repositories", &repositories)
                 .param("of_each", number(of_each as u64))
                 .param("in_all", number(in_all as u64))
         }
-        RunQuery::Unfinished => oldest("run.state = 'running'"),
+        RunQuery::Unfinished => oldest(neo4j, "run.state = 'running'"),
         RunQuery::Unsent { limit } => {
-            select("run.state = 'running' AND run.has_unsent WITH run ORDER BY run.generation LIMIT $limit")
+            select(neo4j, "run.state = 'running' AND run.has_unsent WITH run ORDER BY run.generation LIMIT $limit")
                 .param("limit", number(limit as u64))
         }
         // The query selects the run with the latest generation. In one repository, this run was also
         // published last.
         RunQuery::PublishedAt { repositories, seq } => {
-            newest_of_each("run.repository IN $repositories AND run.published_seq <= $seq", &repositories)
+            newest_of_each(neo4j, "run.repository IN $repositories AND run.published_seq <= $seq", &repositories)
                 .param("seq", number(seq.0))
                 .param("of_each", 1)
                 .param("in_all", number(u64::MAX))
         }
         RunQuery::Retired { until_ms } => {
-            oldest("run.is_swept = false AND run.published_seq IS NOT NULL AND run.ended_at_ms <= $until_ms")
+            oldest(neo4j, "run.is_swept = false AND run.published_seq IS NOT NULL AND run.ended_at_ms <= $until_ms")
                 .param("until_ms", until_ms)
         }
         RunQuery::Live { until_ms } => {
-            oldest("run.superseded_at_ms > $until_ms AND run.state IN ['running', 'published', 'partial']")
+            oldest(neo4j, "run.superseded_at_ms > $until_ms AND run.state IN ['running', 'published', 'partial']")
                 .param("until_ms", until_ms)
         }
     };
     documents(neo4j, query).await
+}
+
+/// Selects the runs that meet a condition. The condition may also order and limit them.
+fn select(neo4j: &Neo4j, condition: &str) -> Query {
+    neo4j.query(&format!("MATCH (run:Run~) WHERE {condition} RETURN run.document AS document"))
+}
+
+/// Selects all runs that meet a condition, oldest first.
+fn oldest(neo4j: &Neo4j, condition: &str) -> Query {
+    select(neo4j, &format!("{condition} WITH run ORDER BY run.generation"))
+}
+
+/// Selects at most `limit` runs that meet a condition, newest first.
+fn newest(neo4j: &Neo4j, condition: &str, limit: usize) -> Query {
+    select(neo4j, &format!("{condition} WITH run ORDER BY run.generation DESC LIMIT $limit"))
+        .param("limit", number(limit as u64))
+}
+
+/// Selects the runs that meet a condition, newest first: at most `$of_each` runs of each repository, and at
+/// most `$in_all` runs in total.
+fn newest_of_each(neo4j: &Neo4j, condition: &str, repositories: &[RepositoryId]) -> Query {
+    let each = "WITH run ORDER BY run.generation DESC
+            WITH run.repository AS repository, collect(run)[..$of_each] AS newest
+            UNWIND newest AS run WITH run ORDER BY run.generation DESC LIMIT $in_all";
+    let keys: Vec<String> = repositories.iter().map(|repository| key_text(repository.0)).collect();
+    select(neo4j, &format!("{condition} {each}")).param("repositories", keys)
 }
 
 pub(super) async fn parts(neo4j: &Neo4j, run: RunId) -> Result<Vec<EndedPart>, Fault> {

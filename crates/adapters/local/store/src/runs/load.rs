@@ -93,18 +93,12 @@ pub(super) fn runs(connection: &Connection, query: &RunQuery) -> Result<Vec<RunD
             let one = select("generation = ?1 AND repository = ?2");
             documents_of(connection, &one, params![run.generation.0, run.repository.0.0])
         }
-        RunQuery::Newest { repository: Some(repository), limit } => {
-            let newest = select("repository = ?1 ORDER BY generation DESC LIMIT ?2");
-            documents_of(connection, &newest, params![repository.0.0, rows(*limit)])
-        }
+        RunQuery::Newest { repository: Some(repository), limit } => newest(connection, *repository, *limit),
         RunQuery::Newest { repository: None, limit } => {
             documents_of(connection, &select("1 ORDER BY generation DESC LIMIT ?1"), [rows(*limit)])
         }
         RunQuery::NewestOfEach { repositories, of_each: limit, in_all } => {
-            let newest = select("repository = ?1 ORDER BY generation DESC LIMIT ?2");
-            let read =
-                |repository: RepositoryId| documents_of(connection, &newest, params![repository.0.0, rows(*limit)]);
-            let mut found = of_each(repositories, read)?;
+            let mut found = of_each(repositories, |repository| newest(connection, repository, *limit))?;
             found.truncate(*in_all);
             Ok(found)
         }
@@ -127,6 +121,12 @@ pub(super) fn runs(connection: &Connection, query: &RunQuery) -> Result<Vec<RunD
             documents_of(connection, &select(live), [until_ms])
         }
     }
+}
+
+/// The newest runs of a repository, newest first.
+fn newest(connection: &Connection, repository: RepositoryId, limit: usize) -> Result<Vec<RunDocument>, Fault> {
+    let newest = "SELECT document FROM run WHERE repository = ?1 ORDER BY generation DESC LIMIT ?2";
+    documents_of(connection, newest, params![repository.0.0, rows(limit)])
 }
 
 /// Runs a query for each of the repositories, and returns all found runs, newest first.
