@@ -187,16 +187,7 @@ fn result(
         ..run.result.clone()
     };
     for (part, report) in reports {
-        result.files_parsed += report.files_parsed;
-        result.chunks_embedded += report.chunks_embedded;
-        result.cache_hits += report.cache_hits;
-        result.symbols += report.symbols;
-        result.chunks += report.chunks;
-        result.edges += report.edges;
-        result.patterns += report.patterns;
-        add_counts(&mut result.edges_by_resolution, &report.edges_by_resolution);
-        add_counts(&mut result.unresolved, &report.unresolved);
-        add_duration(&mut result.durations, part.stage, report.duration_ms);
+        add_report(&mut result, part.stage, report);
     }
     if let (false, Some(before)) = (plan.changes, before) {
         result.symbols = before.symbols;
@@ -207,6 +198,19 @@ fn result(
         result.unresolved = before.unresolved;
     }
     result
+}
+
+fn add_report(total: &mut RunResult, stage: StageName, report: &PartReport) {
+    total.files_parsed += report.files_parsed;
+    total.chunks_embedded += report.chunks_embedded;
+    total.cache_hits += report.cache_hits;
+    total.symbols += report.symbols;
+    total.chunks += report.chunks;
+    total.edges += report.edges;
+    total.patterns += report.patterns;
+    add_counts(&mut total.edges_by_resolution, &report.edges_by_resolution);
+    add_counts(&mut total.unresolved, &report.unresolved);
+    add_duration(&mut total.durations, stage, report.duration_ms);
 }
 
 fn add_counts(total: &mut std::collections::BTreeMap<String, u64>, counts: &std::collections::BTreeMap<String, u64>) {

@@ -155,25 +155,10 @@ impl Book {
     ) -> Result<Option<RepositoryRecord>, String> {
         let (source, name) = locate(&listed.clone_url)?;
         let hosted = self.hosted(organisation, listed);
-        let place = (hosted.host.clone(), hosted.id.clone());
-        let id = RepositoryId::derive(tenant, &name);
-        let before = match self.by_place.get(&place) {
-            Some(id) => self.records.get(id),
-            None => self.records.get(&id),
-        };
-        let (id, before) = match before.map(|before| (before, &before.hosted)) {
-            Some((_, None)) => return Ok(None),
-            Some((before, Some(other))) if is_same(other, &hosted) => (before.id, Some(before)),
-            // The listed repository has the name of a removed repository.
-            Some((before, Some(other)))
-                if before.name == name && other.host == hosted.host && !listed_ids.contains(other.id.as_str()) =>
-            {
-                (before.id, Some(before))
-            }
-            // The name belongs to a registered repository that may still exist under a different name,
-            // perhaps in another organisation.
-            Some(_) => (RepositoryId::derive(tenant, &with_id(&name, &hosted)), None),
-            None => (id, None),
+        let (id, before) = match self.identity(tenant, &name, &hosted, listed_ids) {
+            Identity::ByHand => return Ok(None),
+            Identity::Registered(before) => (before.id, Some(before)),
+            Identity::New(id) => (id, None),
         };
         let mut aliases = before.map(|before| before.aliases.clone()).unwrap_or_default();
         aliases.extend(before.filter(|before| before.name != name).map(|before| before.name.clone()));
@@ -192,6 +177,32 @@ impl Book {
             pending_sync: before.and_then(|before| before.pending_sync),
             next_attempt_at_ms: before.and_then(|before| before.next_attempt_at_ms),
         }))
+    }
+
+    /// Decides whether a listed repository is already registered.
+    fn identity(
+        &self,
+        tenant: &Tenant,
+        name: &RepositoryName,
+        hosted: &Hosted,
+        listed_ids: &BTreeSet<&str>,
+    ) -> Identity<'_> {
+        let id = RepositoryId::derive(tenant, name);
+        let known = self.by_place.get(&(hosted.host.clone(), hosted.id.clone())).unwrap_or(&id);
+        let Some(before) = self.records.get(known) else { return Identity::New(id) };
+        match &before.hosted {
+            None => Identity::ByHand,
+            Some(other) if is_same(other, hosted) => Identity::Registered(before),
+            // The listed repository has the name of a removed repository.
+            Some(other)
+                if before.name == *name && other.host == hosted.host && !listed_ids.contains(other.id.as_str()) =>
+            {
+                Identity::Registered(before)
+            }
+            // The name belongs to a registered repository that may still exist under a different name,
+            // perhaps in another organisation.
+            Some(_) => Identity::New(RepositoryId::derive(tenant, &with_id(name, hosted))),
+        }
     }
 
     /// Returns the service's data about the repository. The description and the topics are redacted in the
@@ -225,6 +236,14 @@ impl Book {
         self.enter(record.clone());
         Some(record)
     }
+}
+
+/// The identity of a listed repository.
+enum Identity<'a> {
+    /// A person registered the repository.
+    ByHand,
+    Registered(&'a RepositoryRecord),
+    New(RepositoryId),
 }
 
 fn is_same(left: &Hosted, right: &Hosted) -> bool {

@@ -2,6 +2,7 @@
 //! are in memory at the same time.
 
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cairn_domain::{ArtifactRef, EdgeRecord, FileFacts, NodeRecord, PackageManifest, Slot};
@@ -220,33 +221,42 @@ impl Linker {
             let mut linked = Vec::new();
             loop {
                 let next = work.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
-                let Some((mut reader, work)) = next else { return Ok(linked) };
-                let start = linked.len();
-                for (slot, target) in work.targets {
-                    let facts: FileFacts =
-                        reader.read(slot).map_err(|error| StageError::corrupt(&work.pack.key, &error))?;
-                    linked.push(self.link_one(&environments, &contributions.changed_keys, target, &facts));
-                }
+                let Some((reader, work)) = next else { return Ok(linked) };
+                let mut of_pack = self.link_pack(&environments, &contributions.changed_keys, reader, work)?;
                 if let Some(begun) = begun {
-                    let nodes = linked[start..].iter_mut().flat_map(|linked| std::mem::take(&mut linked.nodes));
+                    let nodes = of_pack.iter_mut().flat_map(|linked| std::mem::take(&mut linked.nodes));
                     // An error means that the receiver was dropped, because staging has failed. Staging
                     // reports the reason.
                     let _ = begun.blocking_send(nodes.collect());
                 }
+                linked.append(&mut of_pack);
             }
         };
         let done: Vec<Result<Vec<Linked>, StageError>> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..self.num_threads.max(1)).map(|_| scope.spawn(link_packs)).collect();
-            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            threads.into_iter().map(join).collect()
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
         });
         let mut linked = Vec::new();
         for done in done {
             linked.extend(done?);
         }
         linked.sort_by_key(|linked| linked.target);
+        Ok(linked)
+    }
+
+    /// Links the files whose facts are in one pack.
+    fn link_pack(
+        &self,
+        environments: &[Environment<'_>; 2],
+        changed_keys: &FxHashSet<u64>,
+        mut reader: PackReader,
+        work: Work,
+    ) -> Result<Vec<Linked>, StageError> {
+        let mut linked = Vec::with_capacity(work.targets.len());
+        for (slot, target) in work.targets {
+            let facts: FileFacts = reader.read(slot).map_err(|error| StageError::corrupt(&work.pack.key, &error))?;
+            linked.push(self.link_one(environments, changed_keys, target, &facts));
+        }
         Ok(linked)
     }
 
