@@ -16,6 +16,7 @@ use crate::commands::{doctor, first_use, index, index_remote, print, question, s
 use crate::exit::{CommandReply, report_error, wrong};
 use crate::local::{Local, LocalAgent, find_home};
 use crate::operate;
+use crate::operate::arguments::DeadLettersCommand;
 use crate::operate::dead_letters::{self, Decider, Letters};
 use crate::output;
 use crate::remote::Remote;
@@ -51,6 +52,11 @@ async fn dispatch(arguments: Arguments) -> CommandReply {
     if let Some(remote) = Remote::of(&arguments)? {
         return ask_server(&remote, &arguments.command, json).await;
     }
+    run_locally(arguments).await
+}
+
+async fn run_locally(arguments: Arguments) -> CommandReply {
+    let json = arguments.json;
     // The command is checked before the index is opened, so that a refused command creates no index
     // directory.
     if let Some(what) = cluster_only(&arguments.command) {
@@ -69,17 +75,7 @@ async fn dispatch(arguments: Arguments) -> CommandReply {
     match arguments.command {
         Command::Index(index) => index::run(&local, index, json).await,
         Command::Doctor { repository } => doctor::doctor(&local, repository.as_deref(), json).await,
-        Command::DeadLetters(command) => {
-            let broker = local.broker();
-            let (runs, clock) = (&local.runs, local.clock.as_ref());
-            let ledger = Some(Decider { runs, clock });
-            let letters = Letters { kept: broker.as_ref(), broker: broker.as_ref(), ledger, tenant: None };
-            let code = dead_letters::run(&letters, command, json).await?;
-            output::note(
-                "in local mode, dead letters exist only until their process ends: `cairn runs` and `cairn coverage` show failures",
-            );
-            Ok(code)
-        }
+        Command::DeadLetters(command) => run_dead_letters(&local, command, json).await,
         Command::Watch { repositories } => watch::watch(local, repositories, json).await,
         Command::Invalidate { path } => index::invalidate(&local, &path, json).await,
         Command::Remove { repository } => index::remove(&local, &repository, json).await,
@@ -89,6 +85,18 @@ async fn dispatch(arguments: Arguments) -> CommandReply {
         }
         _ => Ok(ExitCode::SUCCESS),
     }
+}
+
+async fn run_dead_letters(local: &Local, command: DeadLettersCommand, json: bool) -> CommandReply {
+    let broker = local.broker();
+    let (runs, clock) = (&local.runs, local.clock.as_ref());
+    let ledger = Some(Decider { runs, clock });
+    let letters = Letters { kept: broker.as_ref(), broker: broker.as_ref(), ledger, tenant: None };
+    let code = dead_letters::run(&letters, command, json).await?;
+    output::note(
+        "in local mode, dead letters exist only until their process ends: `cairn runs` and `cairn coverage` show failures",
+    );
+    Ok(code)
 }
 
 /// The repository of the working directory, for commands that use it. If a question names no repository and

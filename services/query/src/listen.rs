@@ -48,10 +48,7 @@ const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 /// Answers requests until the stop signal arrives. After the signal, the service reports that it is not
 /// ready, accepts connections for `LINGER`, and finishes the requests in progress.
 pub async fn serve(config: &QueryConfig, app: Router, health: &Health, mut stop: Stop) -> anyhow::Result<()> {
-    let listener = TcpListener::bind(config.listen)
-        .await
-        .with_context(|| format!("cannot listen on {} for questions ([query] listen)", config.listen))?;
-    tracing::info!(address = %listener.local_addr()?, "listening for questions");
+    let listener = bind(config).await?;
     let http = protocol(config);
     let (connections, graceful) = (Arc::new(Semaphore::new(config.max_connections)), GracefulShutdown::new());
     let mut end = pin!(async {
@@ -87,6 +84,14 @@ pub async fn serve(config: &QueryConfig, app: Router, health: &Health, mut stop:
         tracing::warn!("not all requests ended within {} s", DRAIN.as_secs());
     }
     Ok(())
+}
+
+async fn bind(config: &QueryConfig) -> anyhow::Result<TcpListener> {
+    let listener = TcpListener::bind(config.listen)
+        .await
+        .with_context(|| format!("cannot listen on {} for questions ([query] listen)", config.listen))?;
+    tracing::info!(address = %listener.local_addr()?, "listening for questions");
+    Ok(listener)
 }
 
 /// Returns the service of one connection, and a future that ends if the caller does not read an answer in

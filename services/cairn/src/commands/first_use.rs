@@ -9,7 +9,7 @@ use cairn_domain::RunId;
 use cairn_gateway::report_of_command;
 use cairn_search::{FieldFault, NextCall, QueryError, QueryErrorCode};
 
-use super::index::Bars;
+use super::bars::Bars;
 use crate::exit::CANCELLED;
 use crate::local::{Local, TreeAround, UnindexedTree, failure_of, too_large};
 use crate::output;

@@ -1,9 +1,8 @@
 //! Commands that change the index.
 
-use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use cairn_config::{ListedRepository, Location, parse_repository_list};
@@ -11,15 +10,15 @@ use cairn_domain::{RepositoryId, RepositoryName, RunState, Source, Tenant};
 use cairn_gateway::answers::{ErrorReport, RequestState};
 use cairn_gateway::{Agent, check_settings, file_size};
 use cairn_git::locate;
-use cairn_ports::{Catalogue, LedgerRead, RepositoryRecord, RunRecord};
+use cairn_ports::{Catalogue, LedgerRead, RepositoryRecord};
 use cairn_wire::{GivenSettings, RequestSettings};
-use indicatif::{ProgressBar, ProgressStyle};
 
+use super::bars::Bars;
 use super::organisation;
 use super::print_index::{self, Ended, summary_of};
 use crate::cli::IndexArguments;
 use crate::exit::{After, CANCELLED, CommandReply, FailedCommand, RUN_INCOMPLETE, print_shared, report_of, wrong};
-use crate::local::{Hundreds, IndexRequest, Indexed, Local, Named, Progress, unusable_target};
+use crate::local::{IndexRequest, Indexed, Local, Named, unusable_target};
 use crate::output::{self, NAME, styled};
 use crate::stop::Stop;
 
@@ -51,11 +50,7 @@ pub(crate) async fn run(local: &Local, arguments: IndexArguments, json: bool) ->
         match indexed {
             Ok(indexed) => {
                 show(local, &indexed, json);
-                match indexed.state {
-                    RunState::Published => {}
-                    RunState::Cancelled => worst = ExitCode::from(CANCELLED),
-                    _ => worst = ExitCode::from(RUN_INCOMPLETE),
-                }
+                worst = exit_of_incomplete(indexed.state).unwrap_or(worst);
             }
             // An error for one repository does not stop the indexing of the other repositories.
             Err(error) if several => {
@@ -66,6 +61,15 @@ pub(crate) async fn run(local: &Local, arguments: IndexArguments, json: bool) ->
         }
     }
     Ok(worst)
+}
+
+/// The exit code of a run that was not completed. `None` for a complete run.
+fn exit_of_incomplete(state: RunState) -> Option<ExitCode> {
+    match state {
+        RunState::Published => None,
+        RunState::Cancelled => Some(ExitCode::from(CANCELLED)),
+        _ => Some(ExitCode::from(RUN_INCOMPLETE)),
+    }
 }
 
 async fn cancelled(local: &Local, request: &IndexRequest) -> CommandReply {
@@ -127,20 +131,9 @@ async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<R
     if let (false, Some(record)) = (target.exists(), known.iter().find(is_known)) {
         return Ok(vec![Ok(again(record)?)]);
     }
-    let patterns = GivenSettings {
-        include: given(&arguments.include),
-        exclude: given(&arguments.exclude),
-        include_override: given(&arguments.include_override),
-        max_file_size: arguments.max_size.map(file_size).transpose()?,
-    };
-    check_settings(&patterns)?;
+    let patterns = given_settings(arguments)?;
     if !is_list(target) {
-        let source = locate(text, &local.remotes()).map_err(|error| unusable_target(error, text))?;
-        let given_name = arguments.name.clone().map(RepositoryName::new);
-        let named = at_revision(local, &source, given_name, &known, arguments.revision.as_deref())?;
-        let source = source_of_revision(source, arguments.revision.as_deref())?;
-        let branch = arguments.branch.clone().or_else(|| arguments.revision.clone());
-        return Ok(vec![Ok(request(source, named, branch, patterns, &known, arguments.rebuild)?)]);
+        return Ok(vec![Ok(of_target(local, arguments, &known, patterns, text)?)]);
     }
     let list = std::fs::read_to_string(target).with_context(|| format!("reading {}", target.display()))?;
     let directory = target.parent().unwrap_or(Path::new("."));
@@ -154,6 +147,33 @@ async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<R
         of_list(local, arguments, &known, patterns.clone(), listed).map_err(|error| Unlocated { place, error })
     });
     Ok(located.collect())
+}
+
+fn given_settings(arguments: &IndexArguments) -> anyhow::Result<GivenSettings> {
+    let settings = GivenSettings {
+        include: given(&arguments.include),
+        exclude: given(&arguments.exclude),
+        include_override: given(&arguments.include_override),
+        max_file_size: arguments.max_size.map(file_size).transpose()?,
+    };
+    check_settings(&settings)?;
+    Ok(settings)
+}
+
+/// The request for a path or URL.
+fn of_target(
+    local: &Local,
+    arguments: &IndexArguments,
+    known: &[RepositoryRecord],
+    patterns: GivenSettings,
+    text: &str,
+) -> anyhow::Result<IndexRequest> {
+    let source = locate(text, &local.remotes()).map_err(|error| unusable_target(error, text))?;
+    let given_name = arguments.name.clone().map(RepositoryName::new);
+    let named = at_revision(local, &source, given_name, known, arguments.revision.as_deref())?;
+    let source = source_of_revision(source, arguments.revision.as_deref())?;
+    let branch = arguments.branch.clone().or_else(|| arguments.revision.clone());
+    request(source, named, branch, patterns, known, arguments.rebuild)
 }
 
 fn of_list(
@@ -327,78 +347,4 @@ pub(crate) fn agent(local: Local) -> Arc<dyn Agent> {
     agent.maintain();
     agent.watch();
     Arc::new(agent)
-}
-
-/// Shows progress as bars on a terminal, and otherwise as lines on standard error.
-pub(crate) struct Bars {
-    bar: Option<ProgressBar>,
-    last: Mutex<u32>,
-    hundreds: Hundreds,
-}
-
-impl Bars {
-    pub(crate) fn new(json: bool) -> Self {
-        let wanted = !json && std::io::stderr().is_terminal();
-        let style = ProgressStyle::with_template("{spinner} {msg} {wide_bar} {pos}/{len} parts");
-        let bar = wanted.then(|| {
-            let bar = ProgressBar::new(0);
-            if let Ok(style) = style {
-                bar.set_style(style);
-            }
-            bar
-        });
-        Self { bar, last: Mutex::new(0), hundreds: Hundreds::default() }
-    }
-
-    /// Shows the number of ended parts of a run.
-    pub(super) fn ended(&self, repository: &str, run: &str, num_ended: u32, num_parts: u32) {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if std::mem::replace(&mut *last, num_ended) == num_ended {
-            return;
-        }
-        match &self.bar {
-            Some(bar) => {
-                bar.set_length(u64::from(num_parts));
-                bar.set_position(u64::from(num_ended));
-                bar.set_message(repository.to_owned());
-            }
-            None => tracing::info!(repository, run, num_ended, num_parts, "parts ended"),
-        }
-    }
-
-    /// Shows progress before the plan of the run exists.
-    pub(super) fn note(&self, repository: &str, what: &str) {
-        match &self.bar {
-            Some(bar) => bar.set_message(format!("{repository}: {what}")),
-            None => output::note(&format!("{repository}: {what}")),
-        }
-    }
-
-    pub(crate) fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-impl Progress for Bars {
-    fn reading(&self, name: &RepositoryName) {
-        match &self.bar {
-            Some(bar) => bar.set_message(format!("reading {name}")),
-            None => tracing::info!(repository = %name, "reading the source"),
-        }
-    }
-
-    fn files_read(&self, name: &RepositoryName, num_files: u64) {
-        for num_files in self.hundreds.passed(num_files) {
-            match &self.bar {
-                Some(bar) => bar.set_message(format!("{name}: {num_files} files read")),
-                None => output::note(&format!("{name}: {num_files} files read")),
-            }
-        }
-    }
-
-    fn parts(&self, run: &RunRecord) {
-        self.ended(&run.result.repository, &run.id.to_string(), run.num_ended, run.num_parts);
-    }
 }

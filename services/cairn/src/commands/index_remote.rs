@@ -16,7 +16,8 @@ use cairn_gateway::answers::{IndexProgress, RequestState};
 use cairn_gateway::questions::{Answer, IndexQuestion, ProgressQuestion, Question, RepositoriesQuestion};
 use tokio::time::Instant;
 
-use super::index::{Bars, given, is_list, joined, show_error};
+use super::bars::Bars;
+use super::index::{given, is_list, joined, show_error};
 use super::print_index::{self, Ended};
 use crate::cli::IndexArguments;
 use crate::exit::{CANCELLED, CommandReply, RUN_INCOMPLETE, wrong};

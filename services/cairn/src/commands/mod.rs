@@ -1,5 +1,6 @@
 //! The commands for a local index and for a server, and the functions that print their answers.
 
+mod bars;
 pub(crate) mod command_line;
 pub(crate) mod doctor;
 pub(crate) mod first_use;

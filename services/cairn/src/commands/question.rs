@@ -74,22 +74,14 @@ pub(crate) fn of(command: &Command, here: Option<&str>) -> anyhow::Result<Option
         Command::Guide { topic } => Question::Guide(GuideQuestion { topic: topic.clone() }),
         Command::Status => Question::Status(Nothing {}),
         Command::Stats => Question::Stats(Nothing {}),
-        Command::Runs { action: Some(RunsCommand::Cancel { repository, run }), .. } => {
-            Question::Cancel(CancelQuestion { repository: repository.clone(), run_id: run.clone() })
-        }
-        Command::Runs { action: Some(RunsCommand::Show { run, repository }), .. } => {
-            Question::Runs(RunsQuestion { repository: repository.clone(), run_id: Some(run.clone()), limit: 1 })
-        }
+        Command::Runs { action: Some(action), .. } => of_runs(action),
         Command::Runs { action: None, limit, repository } => {
             Question::Runs(RunsQuestion { repository: repository.clone(), run_id: None, limit: *limit })
         }
-        Command::Coverage { repository, why, summary, outcome } => Question::Coverage(CoverageQuestion {
-            repository: named(repository),
-            why: why.clone(),
-            summary: *summary,
-            outcome: outcome.clone(),
-            ..CoverageQuestion::default()
-        }),
+        Command::Coverage { repository, why, summary, outcome } => {
+            let (repository, why, summary, outcome) = (named(repository), why.clone(), *summary, outcome.clone());
+            Question::Coverage(CoverageQuestion { repository, why, summary, outcome, ..CoverageQuestion::default() })
+        }
         Command::Secrets { repository } => {
             Question::Secrets(SecretsQuestion { repository: named(repository), ..SecretsQuestion::default() })
         }
@@ -98,6 +90,17 @@ pub(crate) fn of(command: &Command, here: Option<&str>) -> anyhow::Result<Option
         }
         _ => return Ok(None),
     }))
+}
+
+fn of_runs(command: &RunsCommand) -> Question {
+    match command {
+        RunsCommand::Cancel { repository, run } => {
+            Question::Cancel(CancelQuestion { repository: repository.clone(), run_id: run.clone() })
+        }
+        RunsCommand::Show { run, repository } => {
+            Question::Runs(RunsQuestion { repository: repository.clone(), run_id: Some(run.clone()), limit: 1 })
+        }
+    }
 }
 
 fn or_here(named: &[String], here: Option<&str>) -> Vec<String> {

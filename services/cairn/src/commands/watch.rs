@@ -12,7 +12,8 @@ use notify::RecursiveMode;
 use notify_debouncer_full::{DebounceEventResult, new_debouncer};
 use tokio::sync::mpsc;
 
-use super::index::{Bars, cancel_unfinished, show};
+use super::bars::Bars;
+use super::index::{cancel_unfinished, show};
 use crate::exit::{After, CommandReply, FailedCommand};
 use crate::local::{Indexed, Local, MAINTENANCE, is_change, is_own};
 use crate::output;

@@ -7,7 +7,9 @@ use cairn_domain::{RepositoryId, Scope};
 use cairn_gateway::time::rfc3339;
 use cairn_names::NameIndex;
 use cairn_neo4j::Neo4jGraph;
-use cairn_ports::{BlobStore, Catalogue, DeadLetters, Generations, LedgerRead, PostponedPart, RepositoryRecord};
+use cairn_ports::{
+    BlobStore, Catalogue, DeadLetters, Generations, LedgerRead, PostponedPart, RepositoryRecord, RunRecord,
+};
 use cairn_stages::Artifacts;
 use cairn_texts::TextIndex;
 
@@ -45,13 +47,8 @@ pub(super) async fn doctor(installation: &Installation, named: Option<&str>, jso
 async fn work(installation: &Installation) -> anyhow::Result<[Check; 4]> {
     let (runs, clock) = installation.ledger().await?;
     let now_ms = clock.now_ms();
-    let mut waiting: Vec<String> = Vec::new();
     let mut still = runs.unfinished().await?;
-    for run in &still {
-        let repository = &run.result.repository;
-        let retry = |part: &PostponedPart| retry(repository, &part.part.to_string(), part.until_ms, part.code.as_str());
-        waiting.extend(run.postponed.iter().filter(|part| part.until_ms > now_ms).map(retry));
-    }
+    let mut waiting = waiting_parts(&still, now_ms);
     let still_since_ms = now_ms.saturating_sub(2 * installation.config.pipeline.stalled_after_ms);
     still.retain(|run| run.progressed_at_ms < still_since_ms);
     let still = some_of(still.into_iter().map(|run| run.result.repository)).map(|some| {
@@ -76,15 +73,32 @@ async fn work(installation: &Installation) -> anyhow::Result<[Check; 4]> {
     let other = some_of(other.into_iter()).map(|some| {
         format!("not indexed with {model}: {some}; `cairn enqueue --rebuild NAME` indexes a repository again")
     });
-    let letters = installation.broker().await?.dead_letters(LETTERS_COUNTED).await?.len();
-    let at_least = if letters == LETTERS_COUNTED { "at least " } else { "" };
-    let letters = (letters > 0).then(|| {
-        format!("{at_least}{letters} jobs failed permanently; `cairn dead-letters list` shows them and the reasons")
-    });
     let check = |what: &str, fault| Check { what: what.to_owned(), fault };
     // A wait for a retry is not a fault, because it ends without an action of the operator.
     let retries = some_of(waiting.into_iter()).map_or_else(|| "retries".to_owned(), |some| format!("retries ({some})"));
+    let letters = dead_letters(installation).await?;
     Ok([check("runs", still), check(&retries, None), check("embedding models", other), check("dead letters", letters)])
+}
+
+/// The fault that jobs failed permanently. `None` if there are no dead letters.
+async fn dead_letters(installation: &Installation) -> anyhow::Result<Option<String>> {
+    let letters = installation.broker().await?.dead_letters(LETTERS_COUNTED).await?.len();
+    let at_least = if letters == LETTERS_COUNTED { "at least " } else { "" };
+    Ok((letters > 0).then(|| {
+        format!("{at_least}{letters} jobs failed permanently; `cairn dead-letters list` shows them and the reasons")
+    }))
+}
+
+/// Describes the parts of unfinished runs that wait for their next attempt.
+fn waiting_parts(unfinished: &[RunRecord], now_ms: i64) -> Vec<String> {
+    let of_run = |run: &RunRecord| {
+        let waiting = run.postponed.iter().filter(|part| part.until_ms > now_ms);
+        let describe = |part: &PostponedPart| {
+            retry(&run.result.repository, &part.part.to_string(), part.until_ms, part.code.as_str())
+        };
+        waiting.map(describe).collect::<Vec<_>>()
+    };
+    unfinished.iter().flat_map(of_run).collect()
 }
 
 /// Describes the sync of a repository if the sync waits for its next attempt.
