@@ -8,6 +8,8 @@ mod arrows;
 #[cfg(test)]
 mod cycles;
 #[cfg(test)]
+mod items;
+#[cfg(test)]
 mod manifests;
 #[cfg(test)]
 mod plain_english;
