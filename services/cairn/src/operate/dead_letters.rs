@@ -206,7 +206,7 @@ async fn decide_of<'a, 'l>(
             // Another process removed the letter first, or the letter could not be removed.
             Ok(false) => *outcome = Err(unknown(letter.id).into()),
             Err(error) => {
-                *outcome = Err(anyhow::anyhow!("the dead letter could not be removed from its queue: {error}"))
+                *outcome = Err(anyhow::anyhow!("the dead letter could not be removed from its queue: {error}"));
             }
         }
     }
