@@ -5,14 +5,17 @@
 //! changes the published runs, and therefore the key. Therefore hits are never returned for a newer state, or
 //! to a caller with a different scope. Texts and stamps are read again for each page.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use async_trait::async_trait;
 use cairn_domain::{Digest, Digester, View};
-use cairn_ports::ChunkFilter;
+use cairn_ports::{ChunkFilter, RepositoryRecord};
 use cairn_question::{ParseOptions, ParsedQuery, QueryType};
 use cairn_ranking::RankedHit;
 use cairn_recent::Recent;
 
+use crate::changed_files::{ChangedFile, ChangedFiles};
 use crate::repositories::KnownRepository;
 use crate::strategy::{Asked, Retrieved};
 use crate::{QueryError, Searcher};
@@ -44,6 +47,20 @@ impl AnswerCache {
     }
 }
 
+/// Reads changed files, and remembers that they were read.
+struct ReadMark {
+    files: Arc<dyn ChangedFiles>,
+    is_read: AtomicBool,
+}
+
+#[async_trait]
+impl ChangedFiles for ReadMark {
+    async fn changed_files(&self, repository: &RepositoryRecord) -> Arc<[ChangedFile]> {
+        self.is_read.store(true, Ordering::Relaxed);
+        self.files.changed_files(repository).await
+    }
+}
+
 impl Searcher {
     /// Retrieves the hits of a question, from the cache if an equal question was asked before and the
     /// published state has not changed.
@@ -62,10 +79,17 @@ impl Searcher {
             known.query.view = view;
             return Ok(known);
         }
-        let retrieved = self.retrieve(view, asked, selected).await?;
-        // If a name in the question is not in the index, it may be in a changed file. Such a result is not
-        // cached, because the cache key does not depend on changed files.
-        if self.changed.is_some() && !retrieved.query.names.notes.is_empty() {
+        // The key does not depend on changed files. So if changed files were searched for a name, the result
+        // is not cached, even if they do not contain the name yet.
+        let changed = self.changed.clone().map(|files| Arc::new(ReadMark { files, is_read: AtomicBool::new(false) }));
+        let retrieved = match &changed {
+            Some(changed) => {
+                let changed: Option<Arc<dyn ChangedFiles>> = Some(Arc::<ReadMark>::clone(changed));
+                Searcher { changed, ..self.clone() }.retrieve(view, asked, selected).await?
+            }
+            None => self.retrieve(view, asked, selected).await?,
+        };
+        if changed.is_some_and(|changed| changed.is_read.load(Ordering::Relaxed)) {
             return Ok(retrieved);
         }
         let hits_bytes = retrieved.hits.iter().map(size_bytes).sum::<usize>();

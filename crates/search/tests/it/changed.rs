@@ -1,7 +1,7 @@
 //! Checks that names in files that changed after they were indexed are found.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use cairn_domain::{LineSpan, NodeKey, RepoPath, SymbolEntry, SymbolKind};
@@ -148,4 +148,46 @@ async fn ordinary_search_shows_the_changed_file_first() {
     let elsewhere = ChunkFilter { paths: vec!["lib/**".to_owned()], ..ChunkFilter::default() };
     let answer = searcher.search(&request("load_invoice", &[], elsewhere)).await.expect("an answer");
     assert_eq!(answer.found.len(), 0, "the filter excludes the file");
+}
+
+/// A working tree that has no changed file at first.
+#[derive(Default)]
+struct GrowingTree {
+    is_changed: AtomicBool,
+    changed: NewFile,
+}
+
+#[async_trait]
+impl ChangedFiles for GrowingTree {
+    async fn changed_files(&self, repository: &RepositoryRecord) -> Arc<[ChangedFile]> {
+        match self.is_changed.load(Ordering::Relaxed) {
+            true => self.changed.changed_files(repository).await,
+            false => Arc::default(),
+        }
+    }
+}
+
+/// The answer to a question must not come from a cache after the requested name was added to a file.
+#[tokio::test]
+async fn name_that_is_defined_later_is_found() {
+    let text = "# The load-invoice job.\ndef run():\n    pass\n";
+    for question in ["load_invoice", "loadInvoice", "load-invoice", "load invoice"] {
+        let content = FakeContent::new("shop", "c1").file("src/shop.py", "python", text);
+        let (counted, searcher) = searcher_over(vec![content]).await;
+        let tree = Arc::new(GrowingTree::default());
+        let searcher = Searcher { changed: Some(Arc::<GrowingTree>::clone(&tree)), ..searcher };
+        let asked = request(question, &[], ChunkFilter::default());
+        let before = searcher.search(&asked).await.expect("an answer");
+        assert!(before.found.iter().all(|found| found.hit.chunk.path.as_str() == "src/shop.py"), "{question}");
+        tree.is_changed.store(true, Ordering::Relaxed);
+        let after = searcher.search(&asked).await.expect("an answer");
+        let first = after.found.first().map(|found| found.hit.chunk.path.as_str());
+        assert_eq!(first, Some("src/invoices.py"), "{question}");
+        // A question that cannot be a name is answered from the cache.
+        let asked = request("how are all jobs of the shop run", &[], ChunkFilter::default());
+        searcher.search(&asked).await.expect("an answer");
+        let num_searches = counted.calls()["VectorStore::search"];
+        searcher.search(&asked).await.expect("an answer");
+        assert_eq!(counted.calls()["VectorStore::search"], num_searches);
+    }
 }
