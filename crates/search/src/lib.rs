@@ -36,6 +36,7 @@ mod leading;
 mod model;
 mod modules;
 mod named_code;
+mod named_packages;
 mod named_places;
 mod neighbours;
 mod overrides;

@@ -53,6 +53,8 @@ pub(crate) struct Absent {
     /// The definitions of a near name, although it is uncertain whether the question means this name, or the
     /// error for the absent definition.
     pub(crate) definitions: Result<Resolved, QueryError>,
+    /// A sentence for the answer. Set if something that was not compared may have the name.
+    pub(crate) note: Option<&'static str>,
 }
 
 /// The result of resolving a name.
@@ -155,7 +157,7 @@ impl Searcher {
         request: NameRequest<'_>,
     ) -> Result<NamedAs, QueryError> {
         let name = request.name;
-        let mut definitions = None;
+        let (mut definitions, mut absent_note) = (None, None);
         for attempt in tries(asked, name) {
             let place = match attempt {
                 Try::Symbols => {
@@ -171,24 +173,32 @@ impl Searcher {
                 Try::Files => self.files_called(view, scope, name).await?,
                 Try::Directories => self.directories_called(view, scope, name).await?,
                 Try::Modules => self.modules_called(view, (scope, selected), name).await?,
-                Try::Packages => self.packages_called(view, (scope, selected), name).await?,
+                Try::Packages => {
+                    let packages = self.packages_called(view, (scope, selected), name).await?;
+                    absent_note = packages.absent_note;
+                    packages.named
+                }
             };
             if let Some(place) = place {
                 return Ok(NamedAs::Place(place));
             }
         }
         let is_no_symbol = asked.kind.is_some_and(|kind| kind != NamedKind::Symbol) || is_written_like_a_file(name);
-        match definitions {
+        let found = match definitions {
             // The question asks for a module, file or package, so a definition with a near name is only
             // suggested.
             Some(NamedAs::Definitions(near)) if is_no_symbol => {
                 let similar = near.definitions.first().map(|hit| hit.symbol.qualified_name.clone());
                 let similar = similar.into_iter().collect();
-                Ok(NamedAs::Absent(Box::new(Absent { similar, definitions: Ok(near) })))
+                NamedAs::Absent(Box::new(Absent { similar, definitions: Ok(near), note: None }))
             }
-            Some(other) => Ok(other),
-            None => self.definitions_of(view, (scope, selected), request).await,
-        }
+            Some(other) => other,
+            None => self.definitions_of(view, (scope, selected), request).await?,
+        };
+        Ok(match found {
+            NamedAs::Absent(absent) => NamedAs::Absent(Box::new(Absent { note: absent_note, ..*absent })),
+            found => found,
+        })
     }
 
     async fn definitions_of(
@@ -207,11 +217,11 @@ impl Searcher {
                 let best = resolved.definitions.first().map(|hit| hit.symbol.qualified_name.clone());
                 let others = resolved.near.iter().map(|hit| hit.symbol.qualified_name.clone());
                 let similar = best.into_iter().chain(others).collect();
-                Ok(NamedAs::Absent(Box::new(Absent { similar, definitions: Ok(resolved) })))
+                Ok(NamedAs::Absent(Box::new(Absent { similar, definitions: Ok(resolved), note: None })))
             }
             Err(error) if error.code == QueryErrorCode::NotFound => {
                 let similar = error.similar_symbols.clone();
-                Ok(NamedAs::Absent(Box::new(Absent { similar, definitions: Err(error) })))
+                Ok(NamedAs::Absent(Box::new(Absent { similar, definitions: Err(error), note: None })))
             }
             Err(error) => Err(error),
         }

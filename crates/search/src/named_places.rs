@@ -1,13 +1,13 @@
-//! Finds the files, directories, modules and packages that have a requested name.
+//! Finds the files, directories and modules that have a requested name.
 //!
 //! A directory or module is represented by its files, because the target of an import edge is a file.
 
 use std::collections::BTreeSet;
 
-use cairn_domain::{EdgeKind, NodeKey, NodeKind, NodeRecord, RepoPath, RepositoryId, Scope, View};
-use cairn_ports::{FileMatch, Follow, MAX_TRAVERSAL_NODES, TraversalRequest};
+use cairn_domain::{EdgeKind, NodeKey, NodeKind, RepoPath, RepositoryId, Scope, View};
+use cairn_ports::{FileMatch, Follow, Traversal, TraversalRequest};
 use cairn_question::{NamedKind, is_file_name};
-use cairn_ranking::{fold_style, words};
+use cairn_ranking::fold_style;
 
 use crate::named_code::{NamedCode, NamedGroup, NamedNode};
 use crate::repositories::KnownRepository;
@@ -108,58 +108,25 @@ impl Searcher {
             spellings.iter().map(|name| NodeKey::module(id, name)).collect::<Vec<_>>()
         };
         let starts: Vec<NodeKey> = selected.iter().flat_map(of_repository).collect();
-        let reached = self.reached_over(view, scope, starts, EdgeKind::Contains, MAX_FILES_OF_GROUP + 1).await?;
-        let is_cut = reached.len() > MAX_FILES_OF_GROUP;
-        let files = reached.into_iter().filter(|node| node.kind == NodeKind::File);
+        let Traversal { reached, is_cut } =
+            self.reached_over(view, scope, starts, EdgeKind::Contains, MAX_FILES_OF_GROUP + 1).await?;
+        let is_cut = is_cut || reached.len() > MAX_FILES_OF_GROUP;
+        let files = reached.into_iter().map(|reached| reached.node).filter(|node| node.kind == NodeKind::File);
         let files = files.filter_map(|node| Some(file_node(node.repository, node.path?)));
         let nodes: Vec<NamedNode> = files.take(MAX_FILES_OF_GROUP).collect();
         let group = Some(NamedGroup { kind: NamedKind::Module, name: name.to_owned(), is_cut });
         Ok((!nodes.is_empty()).then_some(NamedCode { nodes, group, note: None }))
     }
 
-    /// The packages with this name on which the repositories depend.
-    pub(crate) async fn packages_called(
-        &self,
-        view: &View,
-        (scope, selected): (&Scope, &[KnownRepository]),
-        name: &str,
-    ) -> Result<Option<NamedCode>, QueryError> {
-        let starts = selected.iter().map(|known| NodeKey::repository(known.record.id)).collect();
-        let reached = self.reached_over(view, scope, starts, EdgeKind::DependsOn, MAX_TRAVERSAL_NODES).await?;
-        let packages = reached.into_iter().filter(|node| node.kind == NodeKind::Package);
-        let grade = |node: &NodeRecord| {
-            // The name may include the ecosystem: `npm:redis`.
-            let is_whole = node.qualified_name == name;
-            if is_whole { Some(PackageGrade::Name) } else { package_grade(name, &node.name) }
-        };
-        let graded = packages.filter_map(|node| Some((grade(&node)?, node)));
-        let mut graded: Vec<(PackageGrade, NodeRecord)> = graded.collect();
-        graded.sort_by(|left, right| {
-            let rank = |entry: &(PackageGrade, NodeRecord)| (entry.0, entry.1.qualified_name.clone(), entry.1.key);
-            rank(left).cmp(&rank(right))
-        });
-        let Some((best, first)) = graded.first() else { return Ok(None) };
-        let best = *best;
-        let note = (best != PackageGrade::Name).then(|| read_as(name, "package", &first.qualified_name));
-        let nodes = graded.into_iter().take_while(|(grade, _)| *grade == best);
-        let node = |(_, node): (_, NodeRecord)| NamedNode {
-            node: node.key,
-            name: node.qualified_name,
-            path: None,
-            definition: None,
-        };
-        Ok(Some(NamedCode { nodes: nodes.map(node).collect(), group: None, note }))
-    }
-
-    /// The target nodes of the edges of one kind that start at these nodes.
-    async fn reached_over(
+    /// The nodes that are reached over the edges of one kind that start at these nodes.
+    pub(crate) async fn reached_over(
         &self,
         view: &View,
         scope: &Scope,
         starts: Vec<NodeKey>,
         kind: EdgeKind,
         max_nodes: usize,
-    ) -> Result<Vec<NodeRecord>, QueryError> {
+    ) -> Result<Traversal, QueryError> {
         let request = TraversalRequest {
             starts,
             follow: Follow::Out,
@@ -170,8 +137,7 @@ impl Searcher {
             max_edges_per_node: max_nodes,
             max_nodes,
         };
-        let reached = self.graph.traverse(view, scope, &request).await?.reached;
-        Ok(reached.into_iter().map(|reached| reached.node).collect())
+        Ok(self.graph.traverse(view, scope, &request).await?)
     }
 }
 
@@ -180,7 +146,7 @@ fn file_node(repository: RepositoryId, path: RepoPath) -> NamedNode {
     NamedNode { node, name: path.file_name().to_owned(), path: Some(path), definition: None }
 }
 
-fn read_as(name: &str, kind: &str, used: &str) -> String {
+pub(crate) fn read_as(name: &str, kind: &str, used: &str) -> String {
     format!("\"{name}\" is read as the {kind} `{used}`.")
 }
 
@@ -229,35 +195,6 @@ fn directory_grade(asked: &str, path: &str) -> Option<Grade> {
     is_style.then_some(Grade::Style)
 }
 
-/// How closely a requested name matches the name of a package.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum PackageGrade {
-    /// The whole name is equal, apart from case and style.
-    Name,
-    /// A part of the name is equal: the artifact of `group:artifact`, or a folder of a path.
-    Part,
-    /// A word of the name is equal, as `redis` in `go-redis`, or the name after the prefix `py`.
-    Word,
-}
-
-fn package_grade(asked: &str, package: &str) -> Option<PackageGrade> {
-    let asked = fold_style(&asked.replace(' ', ""));
-    let folded = fold_style(package);
-    if asked.is_empty() {
-        return None;
-    }
-    if folded == asked {
-        return Some(PackageGrade::Name);
-    }
-    let parts: Vec<&str> = package.split(['/', ':', '@']).filter(|part| !part.is_empty()).collect();
-    if parts.iter().any(|part| fold_style(part) == asked) {
-        return Some(PackageGrade::Part);
-    }
-    let mut is_word = folded.strip_prefix("py") == Some(asked.as_str());
-    parts.iter().for_each(|part| words(part, |word| is_word |= word == asked));
-    is_word.then_some(PackageGrade::Word)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -285,20 +222,5 @@ mod tests {
         check("auth", "src/oauth.py", None);
         check("auth", "auth/session.py", None);
         check("src/auth/session", "session.py", None);
-    }
-
-    #[test]
-    fn packages_have_several_names() {
-        let check = |asked: &str, package: &str, expect: Option<PackageGrade>| {
-            assert_eq!(package_grade(asked, package), expect, "{asked} for {package}");
-        };
-        check("redis", "redis", Some(PackageGrade::Name));
-        check("@acme/ui", "@acme/ui", Some(PackageGrade::Name));
-        check("SQLAlchemy", "sqlalchemy", Some(PackageGrade::Name));
-        check("ui", "@acme/ui", Some(PackageGrade::Part));
-        check("guava", "com.google.guava:guava", Some(PackageGrade::Part));
-        check("redis", "github.com/gomodule/go-redis/v9", Some(PackageGrade::Word));
-        check("yaml", "pyyaml", Some(PackageGrade::Word));
-        check("redis", "ioredis", None);
     }
 }

@@ -176,6 +176,7 @@ impl Searcher {
                 NamedCode::default()
             }
             NamedAs::Absent(absent) => {
+                found.facts.extend(absent.note.map(str::to_owned));
                 match asked.kind.filter(|kind| *kind != NamedKind::Symbol) {
                     Some(kind) => found.facts.push(format!("No {} is called \"{name}\".", kind.as_str())),
                     None => found.note_absent(name, absent.similar),

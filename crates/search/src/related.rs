@@ -205,18 +205,24 @@ impl Searcher {
         let ends: Vec<EdgeEnds<'_>> = reached.iter().flat_map(ends).collect();
         let sites: Vec<Site> = ends.iter().map(EdgeEnds::site).collect();
         let chunks = self.chunks_of_sites(query, scope, &sites).await?;
-        let mut found: Vec<RelatedChunk> = Vec::new();
+        let mut found: Vec<(ChunkId, Vec<(u32, Via)>)> = Vec::new();
         let mut index_of: BTreeMap<ChunkId, usize> = BTreeMap::new();
         for (ends, id) in ends.iter().zip(chunks) {
             let Some(id) = id else { continue };
             let index = *index_of.entry(id).or_insert(found.len());
             if index == found.len() {
-                let definition = positions.get(&ends.named.node).copied().unwrap_or_default();
-                found.push(RelatedChunk { id, definition, via: Vec::new() });
+                found.push((id, Vec::new()));
             }
-            found[index].via.push(ends.via());
+            let definition = positions.get(&ends.named.node).copied().unwrap_or_default();
+            found[index].1.push((definition, ends.via()));
         }
-        Ok(found)
+        // A chunk with edges to several definitions belongs to the first of them.
+        let related = |(id, mut via): (ChunkId, Vec<(u32, Via)>)| {
+            via.sort_by_key(|(definition, _)| *definition);
+            let definition = via.first().map_or(0, |(definition, _)| *definition);
+            RelatedChunk { id, definition, via: via.into_iter().map(|(_, via)| via).collect() }
+        };
+        Ok(found.into_iter().map(related).collect())
     }
 }
 
@@ -230,13 +236,8 @@ struct EdgeEnds<'a> {
 impl<'a> EdgeEnds<'a> {
     /// All edges that lead to a reached node, the best first.
     fn of(reached: &'a Reached, named: &BTreeMap<NodeKey, &'a NamedNode>) -> Vec<Self> {
-        let node = &reached.node;
-        let edges = [&reached.edge].into_iter().chain(&reached.other_edges);
-        let ends = |edge: &'a EdgeRecord| {
-            let previous = if edge.source == node.key { edge.target } else { edge.source };
-            Some(Self { edge, named: named.get(&previous)?, reached: node })
-        };
-        edges.filter_map(ends).collect()
+        let ends = |(edge, previous)| Some(Self { edge, named: named.get(&previous)?, reached: &reached.node });
+        edges_to(reached).filter_map(ends).collect()
     }
 
     fn is_outgoing(&self) -> bool {
@@ -276,19 +277,26 @@ fn positions(asked: &RelationshipAsked, named: &NamedCode) -> BTreeMap<NodeKey, 
 /// exact answer than a file.
 fn sort(reached: &mut [Reached], positions: &BTreeMap<NodeKey, u32>, first: &BTreeSet<NodeKey>) {
     reached.sort_by_key(|reached| {
-        let Reached { node, edge, previous, .. } = reached;
-        let position = positions.get(previous).copied();
+        let node = &reached.node;
+        // A node may have edges to several definitions. Then it belongs to the first of them.
+        let edges = edges_to(reached).map(|(edge, previous)| (positions.get(&previous).copied(), edge));
+        let (position, edge) = edges.min_by_key(|(position, _)| *position).unwrap_or((None, &reached.edge));
         let rank = (!first.contains(&node.key), Reverse(edge.confidence_percent), node.kind != NodeKind::Symbol);
         (position, rank, node.repository, node.path.clone(), edge.line, node.key)
     });
+}
+
+/// All edges that lead to a reached node, the best first, each with the node from which it was followed.
+fn edges_to(reached: &Reached) -> impl Iterator<Item = (&EdgeRecord, NodeKey)> {
+    let previous = |edge: &EdgeRecord| if edge.source == reached.node.key { edge.target } else { edge.source };
+    [&reached.edge].into_iter().chain(&reached.other_edges).map(move |edge| (edge, previous(edge)))
 }
 
 /// Whether some node may have edges that were not followed.
 fn has_full_node(reached: &[Reached]) -> bool {
     let mut num_edges: BTreeMap<NodeKey, usize> = BTreeMap::new();
     for reached in reached {
-        for edge in [&reached.edge].into_iter().chain(&reached.other_edges) {
-            let previous = if edge.source == reached.node.key { edge.target } else { edge.source };
+        for (_, previous) in edges_to(reached) {
             *num_edges.entry(previous).or_default() += 1;
         }
     }

@@ -6,9 +6,9 @@ use cairn_question::{NamedKind, Relation, RelationshipAsked};
 
 use crate::file_names::{FileRequest, NamedFile, SAME_NAME, SAME_PATH};
 use crate::graph_request::GraphRequest;
-use crate::named_code::{NamedAs, NamedCode, NamedGroup};
+use crate::named_code::{NamedAs, NamedCode, NamedGroup, NamedNode};
 use crate::repositories::KnownRepository;
-use crate::resolve::{NameMatching, NameRequest, Resolved};
+use crate::resolve::{NUM_SIMILAR, NameMatching, NameRequest, Resolved};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Substitution};
 
 /// The maximum number of definitions of a name that are considered.
@@ -68,7 +68,10 @@ impl Searcher {
                     None => Ok(target_of_place(place, &request.name)),
                 }
             }
-            NamedAs::Absent(absent) => absent.definitions.map(target_of_definitions),
+            NamedAs::Absent(absent) => {
+                let note = absent.note;
+                absent.definitions.map(target_of_definitions).map_err(|error| with_note(error, note))
+            }
         }
     }
 
@@ -136,14 +139,27 @@ fn target_of_place(place: NamedCode, requested: &str) -> RelationTarget {
             };
             Some(label(used, matching, score, files_used(group, place.nodes.len())))
         }
-        (None, Some(first)) if place.note.is_some() => match &first.path {
-            Some(path) => Some(label(path.to_string(), NameMatching::File, score, "same name".to_owned())),
-            None => Some(label(first.name.clone(), NameMatching::Package, score, "part of its name".to_owned())),
-        },
+        (None, Some(NamedNode { path: Some(path), .. })) => {
+            let is_other = place.note.is_some() || path.as_str() != requested.trim().trim_start_matches("./");
+            let others = place.nodes.iter().skip(1).filter_map(|node| node.path.as_ref());
+            let similar = others.take(NUM_SIMILAR - 1).map(ToString::to_string).collect();
+            let label = label(path.to_string(), NameMatching::File, SAME_NAME, "same name".to_owned());
+            is_other.then_some(Substitution { similar, ..label })
+        }
+        (None, Some(package)) if place.note.is_some() => {
+            Some(label(package.name.clone(), NameMatching::Package, score, "part of its name".to_owned()))
+        }
         (None, _) => None,
     };
     let is_group = place.group.is_some();
     RelationTarget { nodes: place.nodes.into_iter().map(|node| node.node).collect(), is_group, substitution }
+}
+
+/// Adds a note to the hint of an error.
+fn with_note(error: QueryError, note: Option<&str>) -> QueryError {
+    let Some(note) = note.map(|note| note.trim_end_matches('.')) else { return error };
+    let hint = error.hint.as_ref().map_or_else(|| note.to_owned(), |hint| format!("{hint}; {note}"));
+    QueryError { hint: Some(hint), ..error }
 }
 
 /// The number of files of a directory or module, if the nodes are its files.

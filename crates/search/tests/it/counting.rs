@@ -1,6 +1,7 @@
 //! A fake index that counts the calls to its ports.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -21,11 +22,18 @@ use cairn_testkit::FakeIndex;
 pub(crate) struct Counted {
     index: Arc<FakeIndex>,
     calls: Mutex<BTreeMap<&'static str, usize>>,
+    /// Maximum number of nodes that a traversal returns.
+    max_nodes: AtomicUsize,
 }
 
 impl Counted {
     pub(crate) fn new(index: Arc<FakeIndex>) -> Self {
-        Self { index, calls: Mutex::default() }
+        Self { index, calls: Mutex::default(), max_nodes: AtomicUsize::new(usize::MAX) }
+    }
+
+    /// Limits the number of nodes that each traversal returns.
+    pub(crate) fn limit_nodes(&self, max_nodes: usize) {
+        self.max_nodes.store(max_nodes, Ordering::Relaxed);
     }
 
     pub(crate) fn calls(&self) -> BTreeMap<&'static str, usize> {
@@ -112,10 +120,24 @@ counted!(Names {
     scroll(view: &View, scope: &Scope, repository: RepositoryId, from: u64) -> Result<Page<SymbolEntry>, NamesError>;
 });
 
-counted!(GraphTraversal {
-    traverse(view: &View, scope: &Scope, request: &TraversalRequest) -> Result<Traversal, GraphStoreError>;
-    num_uses(view: &View, scope: &Scope, nodes: &[NodeKey]) -> Result<Vec<u64>, GraphStoreError>;
-});
+#[async_trait]
+impl GraphTraversal for Counted {
+    async fn traverse(
+        &self,
+        view: &View,
+        scope: &Scope,
+        request: &TraversalRequest,
+    ) -> Result<Traversal, GraphStoreError> {
+        self.count("GraphTraversal::traverse");
+        let max_nodes = request.max_nodes.min(self.max_nodes.load(Ordering::Relaxed));
+        self.index.traverse(view, scope, &TraversalRequest { max_nodes, ..request.clone() }).await
+    }
+
+    async fn num_uses(&self, view: &View, scope: &Scope, nodes: &[NodeKey]) -> Result<Vec<u64>, GraphStoreError> {
+        self.count("GraphTraversal::num_uses");
+        self.index.num_uses(view, scope, nodes).await
+    }
+}
 
 counted!(GraphStore {
     stage(staging: &Staging, staged: StagedGraph) -> Result<(), GraphStoreError>;

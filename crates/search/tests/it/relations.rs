@@ -121,6 +121,37 @@ async fn all_callers_in_one_chunk_are_shown() {
     assert_eq!(sites(&found), [expect]);
 }
 
+/// A caller of several definitions belongs to the first of them, even if its call of another one is more
+/// certain.
+#[tokio::test]
+async fn caller_of_several_definitions_belongs_to_the_first() {
+    let mut content = FakeContent::new("runs", "c1");
+    for class in ["A", "B"] {
+        let path = format!("src/{}.py", class.to_lowercase());
+        content = content.file(&path, "python", &format!("class {class}:\n    def run(self):\n        return 1\n"));
+        content = content.symbol(&path, &format!("{class}.run"), SymbolKind::Method, (2, 3));
+    }
+    for name in ["both", "first", "second"] {
+        let (path, text) = (format!("src/{name}.py"), format!("def {name}(a, b):\n    a.run()\n    b.run()\n"));
+        content = content.file(&path, "python", &text).symbol(&path, name, SymbolKind::Function, (1, 3));
+    }
+    let content = content
+        .edge("first", EdgeKind::Calls, "A.run", 2, 90)
+        .edge("second", EdgeKind::Calls, "B.run", 3, 100)
+        .edge("both", EdgeKind::Calls, "A.run", 2, 80)
+        .edge("both", EdgeKind::Calls, "B.run", 3, 95);
+    let (found, _) = answer(content, ask("what calls run")).await;
+    let related: Vec<String> = shown(&found).into_iter().filter(|line| line.contains(" via ")).collect();
+    assert_eq!(
+        related,
+        [
+            "first via CALLS A.run (src/a.py) at line 2, 90 %",
+            "both via CALLS A.run (src/a.py) at line 2, 80 %; CALLS B.run (src/b.py) at line 3, 95 %",
+            "second via CALLS B.run (src/b.py) at line 3, 100 %",
+        ]
+    );
+}
+
 /// If an answer is about a different name than the requested name, it states this, even if the requested name
 /// is a phrase.
 #[tokio::test]
@@ -247,6 +278,66 @@ async fn analysis_accepts_modules_directories_and_packages() {
     check("auth", &[], None).await;
     let (edges, _) = dependents("app", AnalyzedRelation::Dependencies).await;
     assert_eq!(edges, ["app/web.py:3 of app/web.py"], "edges within the directory are not shown");
+}
+
+/// If the repositories have more packages than one traversal returns, a package is found by its exact name,
+/// and the answer does not claim that other packages are absent.
+#[tokio::test]
+async fn packages_beyond_the_limit_are_found_by_their_names() {
+    let packages = (0..5).fold(places(), |content, number| content.package("pypi", &format!("other-{number}")));
+    let (counted, searcher) = searcher_over(vec![packages]).await;
+    counted.limit_nodes(2);
+    let relation = |name: &str| GraphRequest {
+        name: name.to_owned(),
+        context_path: None,
+        relation: AnalyzedRelation::Dependents,
+        repositories: RepositorySelection::default(),
+        limit: 10,
+    };
+    for name in ["redis", "pypi:redis", "@acme/ui"] {
+        let answer = searcher.relationship(&relation(name)).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        assert!(!answer.edges.is_empty() && answer.substitution.is_none(), "{name}: {:?}", answer.substitution);
+    }
+    let note = "The repositories depend on more packages than can be compared with the name";
+    let error = searcher.relationship(&relation("zorblatt")).await.expect_err("is absent");
+    assert!(error.hint.as_ref().is_some_and(|hint| hint.contains(note)), "{error:?}");
+    let found = searcher.search(&ask("who imports the zorblatt package")).await.expect("an answer");
+    assert!(found.notes.iter().any(|sentence| sentence.starts_with(note)), "{:?}", found.notes);
+    counted.limit_nodes(usize::MAX);
+    let error = searcher.relationship(&relation("zorblatt")).await.expect_err("is absent");
+    assert!(error.hint.is_none_or(|hint| !hint.contains(note)));
+}
+
+/// A file whose path differs from the requested name has a label, as in `read_code`.
+#[tokio::test]
+async fn file_with_another_path_is_labelled() {
+    let content = || {
+        FakeContent::new("files", "c1")
+            .file("src/auth.py", "python", "def login():\n    pass\n")
+            .file("src/auth/session.py", "python", "from src.auth import login\n")
+            .file("lib/auth.ts", "typescript", "export const a = 1\n")
+    };
+    let used = async |name: &str| {
+        let (_, searcher) = searcher_over(vec![content()]).await;
+        let request = GraphRequest {
+            name: name.to_owned(),
+            context_path: None,
+            relation: AnalyzedRelation::Dependents,
+            repositories: RepositorySelection::default(),
+            limit: 10,
+        };
+        let answer = searcher.relationship(&request).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        answer.substitution.map(|label| (label.used, label.matching, label.similar))
+    };
+    let label = |used: &str, similar: &[&str]| Some((used.to_owned(), NameMatching::File, strings(similar)));
+    assert_eq!(used("auth.session").await, label("src/auth/session.py", &[]));
+    assert_eq!(used("session").await, label("src/auth/session.py", &[]));
+    assert_eq!(used("src/auth.py").await, None);
+    let (first, matching, others) = used("auth").await.expect("a label");
+    assert_eq!(matching, NameMatching::File);
+    let mut paths = [vec![first], others].concat();
+    paths.sort();
+    assert_eq!(paths, ["lib/auth.ts", "src/auth.py"]);
 }
 
 /// The functions that use the name of a package come before the import statement.
