@@ -5,7 +5,7 @@ use cairn_domain::View;
 use cairn_ports::NameMatch;
 use cairn_ranking::keywords;
 
-use crate::repositories::{KnownRepository, name_of};
+use crate::repositories::{KnownRepository, MAX_NOT_INDEXED, name_of, names_of_unpublished, some_names};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// Maximum number of definitions in other repositories that are looked up.
@@ -57,10 +57,9 @@ impl Searcher {
             // search for them stays among the suggestions.
             None => calls.extend(error.next_calls.iter().filter(|call| call.tool == "search_code").cloned()),
         }
-        let not_indexed: Vec<&str> =
-            selected.iter().filter(|known| known.published.is_none()).map(|known| known.record.name.as_str()).collect();
-        if !not_indexed.is_empty() {
-            facts.push(format!("not indexed yet: {}", not_indexed.join(", ")));
+        let not_indexed = names_of_unpublished(selected);
+        if let Some(names) = some_names(&not_indexed, not_indexed.len(), MAX_NOT_INDEXED) {
+            facts.push(format!("not indexed yet: {names}"));
         }
         calls.truncate(MAX_CALLS);
         let hint = (!facts.is_empty()).then(|| facts.join("; "));

@@ -10,7 +10,7 @@ use cairn_ranking::{AnswerRelevance, RankedHit, estimate_tokens, words};
 use crate::abbreviations::other_words;
 use crate::chunk_id::ChunkId;
 use crate::prepared_query::PreparedQuery;
-use crate::repositories::{KnownRepository, name_of};
+use crate::repositories::{KnownRepository, MAX_NOT_INDEXED, name_of, names_of_unpublished};
 use crate::retrieve::Ranked;
 use crate::suggestions::SuggestedQuery;
 use crate::{QueryError, RepositorySelection, Searcher};
@@ -98,8 +98,12 @@ pub struct NothingFound {
     pub statement: String,
     /// The keywords of the question that no chunk contains. Set only if the best hits are not relevant.
     pub missing_words: Vec<String>,
-    /// Requested repositories without a published generation.
+    /// The first of the requested repositories without a published generation.
     pub not_indexed: Vec<String>,
+    /// Number of all requested repositories without a published generation.
+    pub num_not_indexed: usize,
+    /// Number of repositories that were searched.
+    pub num_searched: usize,
     /// Number of chunks in the requested repositories, without the filter.
     pub num_chunks: u64,
     /// The restrictions without which the search would have results, each with the number of chunks that
@@ -123,6 +127,8 @@ const MODULES_OF_BEST: usize = 20;
 /// Number of tokens that an entry of the explanation (such as a module or a suggested question) needs in
 /// addition to its names.
 const ENTRY_TOKENS: usize = 20;
+/// Number of tokens of a restriction with its number of chunks.
+const WITHOUT_TOKENS: usize = 12;
 
 /// A search without results.
 pub(crate) struct WithoutResults<'a> {
@@ -147,7 +153,8 @@ impl NothingFound {
             let dropped = self.weak_matches.pop().is_some()
                 || self.modules.pop().is_some()
                 || self.suggestions.pop().is_some()
-                || self.missing_words.pop().is_some();
+                || self.missing_words.pop().is_some()
+                || self.not_indexed.pop().is_some();
             if !dropped {
                 return;
             }
@@ -162,8 +169,10 @@ impl NothingFound {
             .map(|weak| entry(&[&weak.repository, &weak.path, weak.symbol.as_deref().unwrap_or_default()]));
         let modules = self.modules.iter().map(|module| entry(&[&module.repository, &module.module, &module.reason]));
         let suggestions = self.suggestions.iter().map(|suggested| entry(&[&suggested.query, &suggested.reason()]));
-        let words = self.missing_words.iter().map(|word| estimate_tokens(word));
-        estimate_tokens(&self.statement) + weak.chain(modules).chain(suggestions).chain(words).sum::<usize>()
+        let words = self.missing_words.iter().chain(&self.not_indexed).map(|word| estimate_tokens(word));
+        let without = self.without.len() * WITHOUT_TOKENS;
+        let of_lists = weak.chain(modules).chain(suggestions).chain(words).sum::<usize>();
+        estimate_tokens(&self.statement) + without + of_lists
     }
 }
 
@@ -184,7 +193,7 @@ impl Searcher {
         let no_filter = ChunkFilter::default();
         let is_restricted = selected.len() < all.len() || *filter != no_filter;
         let wide = if is_restricted { self.relevant_in(query, &all).await? } else { Vec::new() };
-        let is_unpublished = |known: &&KnownRepository| known.published.is_none();
+        let not_indexed = names_of_unpublished(selected);
         let scope = self.scope_of(selected);
         let num_chunks = self.vectors.count(view, &scope, &no_filter).await?;
         let without = if weak.is_empty() { self.without(view, selected, &all, filter).await? } else { Vec::new() };
@@ -197,7 +206,9 @@ impl Searcher {
         let nothing_found = NothingFound {
             statement: statement(relevance, weak.is_empty(), num_chunks),
             missing_words: relevance.missing.clone(),
-            not_indexed: selected.iter().filter(is_unpublished).map(|known| known.record.name.to_string()).collect(),
+            num_not_indexed: not_indexed.len(),
+            num_searched: selected.len() - not_indexed.len(),
+            not_indexed: not_indexed.into_iter().take(MAX_NOT_INDEXED).map(str::to_owned).collect(),
             num_chunks,
             without,
             suggestions,
@@ -211,9 +222,10 @@ impl Searcher {
     /// not relevant.
     async fn relevant_in(&self, query: &PreparedQuery, all: &[KnownRepository]) -> Result<Vec<RankedHit>, QueryError> {
         let counted = format!("{} {}", query.parsed.text, other_words(&query.words.keywords, &self.synonyms));
-        let query = PreparedQuery { frequencies: self.frequencies(all, &counted).await?, ..query.clone() };
+        let (frequencies, of_repositories) = self.counts_of(all, &counted, &query.parsed.subject_words).await?;
+        let query = PreparedQuery { frequencies, of_repositories, ..query.clone() };
         let no_filter = ChunkFilter::default();
-        let Ranked { hits, evidence, .. } = self.ranked(&query, all, &no_filter).await?;
+        let Ranked { hits, evidence, .. } = self.ranked(&query, all, &no_filter, false).await?;
         Ok(if query.relevance(evidence, &no_filter).is_relevant { hits } else { Vec::new() })
     }
 
@@ -320,6 +332,20 @@ fn reason(module: &str, hits: &[&RankedHit], keywords: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn entries_are_removed_until_the_answer_fits() {
+        let names: Vec<String> = (0..3).map(|number| format!("team/service-{number}")).collect();
+        let without = vec![(Restriction::Languages, 7)];
+        let mut nothing = NothingFound { not_indexed: names, num_not_indexed: 300, without, ..Default::default() };
+        let num_tokens = nothing.num_tokens();
+        nothing.fit(num_tokens);
+        assert_eq!(nothing.not_indexed.len(), 3);
+        nothing.fit(num_tokens - 1);
+        assert_eq!((nothing.not_indexed.len(), nothing.num_not_indexed), (2, 300));
+        nothing.fit(0);
+        assert_eq!((nothing.not_indexed.len(), nothing.without.len()), (0, 1));
+    }
 
     #[test]
     fn only_present_restrictions_are_removed() {

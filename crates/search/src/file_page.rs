@@ -2,7 +2,7 @@
 
 use cairn_domain::Scope;
 use cairn_ports::ChunkFilter;
-use cairn_ranking::{Cut, Fit, RankedHit, estimate_tokens, fit};
+use cairn_ranking::{Cut, RankedHit, estimate_tokens, fit, fit_at_least_one};
 
 use crate::found_files::{FileRole, FoundFile, FoundFiles};
 use crate::prepared_query::PreparedQuery;
@@ -13,6 +13,8 @@ use crate::{QueryError, Searcher};
 const MAX_BEGINNINGS: usize = 10;
 /// Number of tokens that a file in a list of files needs in addition to its path and repository.
 const FILE_OVERHEAD_TOKENS: usize = 10;
+/// Number of tokens of a note about files that do not fit.
+const NOTE_TOKENS: usize = 20;
 
 /// A page of files.
 pub(crate) struct FilePage {
@@ -23,11 +25,12 @@ pub(crate) struct FilePage {
 }
 
 impl FilePage {
-    /// The files from position `offset`: at most `limit` files, and only as many files as fit into
-    /// `max_tokens`.
+    /// The files from position `offset` on: at most `limit` files, and only as many as fit into `max_tokens`,
+    /// but at least one.
     pub(crate) fn of(all: &FoundFiles, offset: usize, limit: usize, max_tokens: usize) -> Self {
         let mut files: Vec<FoundFile> = all.files.iter().skip(offset).take(limit).cloned().collect();
-        let fitting = fit_files(&mut files, max_tokens);
+        let fitting = fit_at_least_one(&costs(&files), files.len(), max_tokens);
+        files.truncate(fitting.num_taken);
         let num_left = all.files.len().saturating_sub(offset + files.len());
         let cut = match fitting.cut {
             _ if num_left == 0 => Cut::Nothing,
@@ -38,14 +41,36 @@ impl FilePage {
     }
 }
 
-/// Truncates a list of files to the number of tokens.
-pub(crate) fn fit_files(files: &mut Vec<FoundFile>, max_tokens: usize) -> Fit {
+/// Truncates the list of files that is shown beside hits to the number of tokens. Returns the number of
+/// tokens of the list, and a note if files are missing. The tokens of the note are included.
+pub(crate) fn fit_beside_hits(files: &mut Vec<FoundFile>, max_tokens: usize) -> (usize, Option<String>) {
+    let costs = costs(files);
+    let all = fit(&costs, costs.len(), max_tokens);
+    if all.num_taken == costs.len() {
+        return (all.num_tokens, None);
+    }
+    let fitting = fit(&costs, costs.len(), max_tokens.saturating_sub(NOTE_TOKENS));
+    files.truncate(fitting.num_taken);
+    let num_left = costs.len() - fitting.num_taken;
+    let note = format!("{num_left} more files match, but do not fit into `max_tokens`.");
+    (fitting.num_tokens + NOTE_TOKENS, Some(note))
+}
+
+/// The note for files whose first lines do not fit.
+pub(crate) fn beginnings_note(num_left: usize) -> String {
+    format!("The first lines of {num_left} files do not fit into `max_tokens`.")
+}
+
+/// Number of tokens that are reserved for this note.
+pub(crate) fn beginnings_note_tokens(role: FileRole) -> usize {
+    if role == FileRole::WithBeginnings { NOTE_TOKENS } else { 0 }
+}
+
+/// Number of tokens of each file in a list.
+fn costs(files: &[FoundFile]) -> Vec<usize> {
     let cost =
         |file: &FoundFile| estimate_tokens(&file.path) + estimate_tokens(&file.repository) + FILE_OVERHEAD_TOKENS;
-    let costs: Vec<usize> = files.iter().map(cost).collect();
-    let fitting = fit(&costs, files.len(), max_tokens);
-    files.truncate(fitting.num_taken);
-    fitting
+    files.iter().map(cost).collect()
 }
 
 impl Searcher {
@@ -74,5 +99,49 @@ impl Searcher {
             Some(result(chunks.get(id)?.clone(), rank, u64::from(file.score), None))
         };
         Ok(files.iter().zip(1..).filter_map(of_file).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::{Key128, RepoPath, RepositoryId};
+    use cairn_ports::FileHit;
+
+    use super::*;
+
+    fn files(num_files: usize) -> Vec<FoundFile> {
+        let file = |number: usize| {
+            let path = RepoPath::parse(&format!("src/config_{number}.json")).expect("a path");
+            let hit = FileHit { repository: RepositoryId(Key128([0; 16])), path, score: 100, rank: 0 };
+            let (repository, path) = ("shop".to_owned(), hit.path.to_string());
+            FoundFile { repository, path, is_directory: false, score: 100, hit }
+        };
+        (0..num_files).map(file).collect()
+    }
+
+    #[test]
+    fn notes_are_part_of_the_limit() {
+        for max_tokens in NOTE_TOKENS..400 {
+            let mut shown = files(12);
+            let (num_tokens, note) = fit_beside_hits(&mut shown, max_tokens);
+            let of_note = note.as_deref().map_or(0, estimate_tokens);
+            assert!(num_tokens <= max_tokens, "{num_tokens} of {max_tokens}");
+            assert!(costs(&shown).iter().sum::<usize>() + of_note <= num_tokens, "{max_tokens}");
+            assert_eq!(note.is_some(), shown.len() < 12);
+        }
+        assert!(estimate_tokens(&beginnings_note(MAX_BEGINNINGS)) <= NOTE_TOKENS);
+    }
+
+    #[test]
+    fn page_contains_at_least_one_file() {
+        let all = FoundFiles { files: files(3), role: FileRole::Names };
+        let check = |offset, max_tokens, num_files, cut| {
+            let page = FilePage::of(&all, offset, 10, max_tokens);
+            assert_eq!((page.files.len(), page.cut), (num_files, cut), "{offset} {max_tokens}");
+        };
+        check(0, 1, 1, Cut::Tokens { num_left: 2 });
+        check(2, 1, 1, Cut::Nothing);
+        check(0, 1_000, 3, Cut::Nothing);
+        check(3, 1_000, 0, Cut::Nothing);
     }
 }

@@ -7,10 +7,11 @@ use cairn_domain::{ChunkKind, ChunkRecord, DenseVector, InputType, RepositoryId,
 use cairn_ports::{ChunkFilter, FileHit, IncludeTests};
 use cairn_question::{ParsedQuery, QueryType, Synonyms};
 use cairn_ranking::{
-    QueryWords, RepositoryWords, ScopeFrequencies, Signal, Signals, Subjects, Weights, add_synonyms, query_terms,
+    QueryWords, QuestionWord, RepositoryWords, ScopeFrequencies, Signal, Signals, Subjects, Weights, add_synonyms,
+    query_terms,
 };
 
-use crate::abbreviations::other_words;
+use crate::abbreviations::{other_words, other_words_of};
 use crate::question_names::QuestionNames;
 use crate::repositories::KnownRepository;
 use crate::{QueryError, QueryErrorCode, Searcher};
@@ -130,14 +131,28 @@ impl Searcher {
         }
         let synonyms = synonyms(parsed, Synonyms { configured: &self.synonyms, learned: &[] }, self.signals);
         let counted = format!("{text} {synonyms} {}", other_words(&words.keywords, &self.synonyms));
-        let (frequencies, of_repositories) = match self.signals.has(Signal::ScopeFrequencies) {
-            true => self.counts(selected, &counted, &parsed.subject_words).await?,
-            false => Default::default(),
-        };
+        let (frequencies, of_repositories) = self.counts_of(selected, &counted, &parsed.subject_words).await?;
         let mut terms = query_terms(text, &frequencies);
         let sum_of_weights = terms.iter().map(|(_, weight)| i64::from(*weight)).sum();
         add_synonyms(&mut terms, &synonyms, &frequencies);
         Ok(WeightedWords { words, subjects: Subjects::of(text), frequencies, of_repositories, terms, sum_of_weights })
+    }
+
+    /// The frequencies of the words of a text in these repositories, and how much of the keywords each of the
+    /// repositories contains.
+    pub(crate) async fn counts_of(
+        &self,
+        selected: &[KnownRepository],
+        text: &str,
+        keywords: &[String],
+    ) -> Result<(ScopeFrequencies, RepositoryWords), QueryError> {
+        if !self.signals.has(Signal::ScopeFrequencies) {
+            return Ok(Default::default());
+        }
+        let keyword =
+            |word: &String| QuestionWord { word: word.clone(), other_forms: other_words_of(word, &self.synonyms) };
+        let counted = format!("{text} {}", other_words(keywords, &self.synonyms));
+        self.counts(selected, &counted, keywords.iter().map(keyword).collect()).await
     }
 }
 

@@ -1,6 +1,6 @@
 //! Selects the repositories of a question.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{Digester, RepositoryId, RepositoryScope, Scope, View};
 use cairn_ports::{ChunkFilter, PublishedGeneration, RepositoryRecord};
@@ -12,6 +12,9 @@ use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 /// The hint in errors that occur because no repository is visible to the caller. Each front end adds a remedy
 /// to this hint.
 pub const NOTHING_INDEXED: &str = "nothing is indexed yet";
+
+/// Maximum number of repositories without a published generation that an answer names.
+pub(crate) const MAX_NOT_INDEXED: usize = 3;
 
 /// Names and globs of repositories; empty selects all.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -52,13 +55,16 @@ impl Searcher {
         Ok(known.collect())
     }
 
-    /// A digest of the published state of the repositories. Two answers with equal digests were computed from
-    /// the same state.
+    /// A digest of the published state of the repositories. Two answers have equal versions if and only if
+    /// they were computed from the same state of the same repositories.
     pub fn index_version(&self, known: &[KnownRepository]) -> String {
-        let each = |digester: Digester, known: &KnownRepository| {
+        // Callers may select the same repositories in any order.
+        let mut known: Vec<&KnownRepository> = known.iter().collect();
+        known.sort_by(|left, right| left.record.name.as_str().cmp(right.record.name.as_str()));
+        let each = |digester: Digester, known: &&KnownRepository| {
             digester.text(known.record.name.as_str()).option(known.run_id.as_deref(), Digester::text)
         };
-        Digester::new("index version").list(known, each).key().to_string()
+        Digester::new("index version").list(&known, each).key().to_string()
     }
 
     /// The selected repositories. If a word matches no repository, the error contains similar names.
@@ -121,6 +127,29 @@ pub(crate) fn name_of(selected: &[KnownRepository], id: RepositoryId) -> String 
     found.map_or_else(|| id.to_string(), |known| known.record.name.to_string())
 }
 
+/// The names of the repositories without a published generation.
+pub(crate) fn names_of_unpublished(selected: &[KnownRepository]) -> Vec<&str> {
+    let unpublished = selected.iter().filter(|known| known.published.is_none());
+    unpublished.map(|known| known.record.name.as_str()).collect()
+}
+
+/// The first names, and the number of the others: `a, b and 3 more`. `num_all` is the number of all names, of
+/// which `names` may contain only the first ones. `None` if there are no names.
+pub(crate) fn some_names(names: &[impl AsRef<str>], num_all: usize, max_named: usize) -> Option<String> {
+    let shown: Vec<&str> = names.iter().take(max_named).map(AsRef::as_ref).collect();
+    let (names, num_others) = (shown.join(", "), num_all - shown.len());
+    let text = if num_others == 0 { names } else { format!("{names} and {num_others} more") };
+    (!shown.is_empty()).then_some(text)
+}
+
+/// The scope without these repositories.
+pub(crate) fn without(scope: Scope, left_out: &BTreeSet<RepositoryId>) -> Scope {
+    match scope.repositories {
+        RepositoryScope::Only(ids) => Scope::only(scope.tenant, ids.into_iter().filter(|id| !left_out.contains(id))),
+        RepositoryScope::All => scope,
+    }
+}
+
 /// The repositories that a word refers to.
 pub fn named<'a, T>(known: &'a [T], record: impl Fn(&T) -> &RepositoryRecord, word: &str) -> Vec<&'a T> {
     // A full name refers only to the repository that has this name now, even if a different repository had
@@ -168,4 +197,30 @@ fn unknown_repository(word: &str, known: &[KnownRepository]) -> QueryError {
         reason: "shows the names of all indexed repositories".to_owned(),
         arguments: Vec::new(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::{Key128, Tenant};
+
+    use super::*;
+
+    #[test]
+    fn only_the_first_names_are_listed() {
+        let check = |names: &[&str], num_all, expect: Option<&str>| {
+            assert_eq!(some_names(names, num_all, 2).as_deref(), expect, "{names:?}");
+        };
+        check(&[], 0, None);
+        check(&["a"], 1, Some("a"));
+        check(&["a", "b"], 2, Some("a, b"));
+        check(&["a", "b", "c"], 3, Some("a, b and 1 more"));
+        check(&["a", "b"], 300, Some("a, b and 298 more"));
+    }
+
+    #[test]
+    fn repositories_that_are_left_out_are_not_in_the_scope() {
+        let [first, second] = [1, 2].map(|byte| RepositoryId(Key128([byte; 16])));
+        let scope = without(Scope::only(Tenant::local(), [first, second]), &BTreeSet::from([first]));
+        assert_eq!(scope, Scope::only(Tenant::local(), [second]));
+    }
 }

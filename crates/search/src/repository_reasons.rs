@@ -1,67 +1,53 @@
-//! Leaves out repositories that are unrelated to a question, and gives the reason why each remaining
-//! repository has results.
+//! States which repositories are left out of an answer, and the reason why each other repository has results.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::RepositoryId;
-use cairn_ranking::{RankedHit, Signal, estimate_tokens, names_repository, unrelated_repositories};
+use cairn_ranking::{RankedHit, RepositoryMentions, estimate_tokens};
 
-use crate::Searcher;
 use crate::prepared_query::PreparedQuery;
-use crate::repositories::{KnownRepository, name_of};
+use crate::repositories::{KnownRepository, some_names};
 
 /// Maximum number of repositories that the note about the removed hits names.
 const MAX_NAMED: usize = 3;
 /// Maximum number of keywords in the reason for a repository.
 const MAX_KEYWORDS: usize = 5;
 
-impl Searcher {
-    /// Removes the hits of repositories that are unrelated to the question. Returns a note that names some of
-    /// these repositories.
-    pub(crate) fn leave_out(
-        &self,
-        query: &PreparedQuery,
-        selected: &[KnownRepository],
-        hits: &mut Vec<RankedHit>,
-    ) -> Option<String> {
-        if !self.signals.has(Signal::RepositoryEvidence) {
-            return None;
-        }
-        let shares = query.of_repositories.shares(&query.frequencies);
-        let is_named = |name: &str| names_repository(&query.parsed.text, name);
-        let unrelated = unrelated_repositories(hits, &shares).into_iter().map(|id| (id, name_of(selected, id)));
-        let left_out: BTreeMap<RepositoryId, String> = unrelated.filter(|(_, name)| !is_named(name)).collect();
-        hits.retain(|hit| !left_out.contains_key(&hit.chunk.repository));
-        let left_out: Vec<String> = left_out.into_values().collect();
-        let (first, rest) = left_out.split_at(left_out.len().min(MAX_NAMED));
-        let names = first.join(", ");
-        let names = if rest.is_empty() { names } else { format!("{names} and {} more", rest.len()) };
-        (!left_out.is_empty()).then(|| {
-            format!("Repositories with few of the question's words are left out: {names}. Name one to search it.")
-        })
-    }
+/// The note that names some of the repositories that are left out. `None` if no repository is left out.
+pub(crate) fn left_out_note(selected: &[KnownRepository], left_out: &BTreeSet<RepositoryId>) -> Option<String> {
+    let named = selected.iter().filter(|known| left_out.contains(&known.record.id));
+    let names: Vec<&str> = named.map(|known| known.record.name.as_str()).collect();
+    let names = some_names(&names, names.len(), MAX_NAMED)?;
+    Some(format!("Repositories with few of the question's words are left out: {names}. Name one to search it."))
 }
 
-/// The reason why each repository has results, by the name of the repository. Empty if only one repository is
+/// The reason why each repository of the page has results, by the name of the repository. `hits` are all
+/// sorted hits, because the reason of a repository is the same on each page. Empty if only one repository is
 /// searched. The reasons contain no text of a repository. If a reason does not fit into `max_tokens`, this
 /// reason and the reasons of all later repositories are omitted.
 pub(crate) fn reasons(
     query: &PreparedQuery,
     selected: &[KnownRepository],
-    hits: &[&RankedHit],
+    (hits, of_page): (&[RankedHit], &[&RankedHit]),
     max_tokens: usize,
 ) -> BTreeMap<String, String> {
     let mut reasons = BTreeMap::new();
     if selected.len() < 2 {
         return reasons;
     }
-    let mut num_left = max_tokens;
+    let mentions = RepositoryMentions::of(&query.parsed.text);
+    let names: BTreeMap<RepositoryId, &str> =
+        selected.iter().map(|known| (known.record.id, known.record.name.as_str())).collect();
+    let mut best: BTreeMap<RepositoryId, &RankedHit> = BTreeMap::new();
     for hit in hits {
-        // The hits are sorted, so the first hit of a repository is its best hit.
-        let name = name_of(selected, hit.chunk.repository);
-        if let Entry::Vacant(entry) = reasons.entry(name) {
-            let reason = reason(query, entry.key(), hit);
+        best.entry(hit.chunk.repository).or_insert(hit);
+    }
+    let mut num_left = max_tokens;
+    for id in of_page.iter().map(|hit| hit.chunk.repository) {
+        let (Some(name), Some(best)) = (names.get(&id), best.get(&id)) else { continue };
+        if let Entry::Vacant(entry) = reasons.entry((*name).to_owned()) {
+            let reason = reason(query, mentions.contain(name), best);
             let Some(rest) = num_left.checked_sub(estimate_tokens(&reason)) else { break };
             num_left = rest;
             entry.insert(reason);
@@ -70,9 +56,10 @@ pub(crate) fn reasons(
     reasons
 }
 
-/// The reason why the repository of `best`, its best hit, has results.
-fn reason(query: &PreparedQuery, name: &str, best: &RankedHit) -> String {
-    if names_repository(&query.parsed.text, name) {
+/// The reason why the repository of `best`, its best hit, has results. `is_named` is true if the question
+/// names the repository.
+fn reason(query: &PreparedQuery, is_named: bool, best: &RankedHit) -> String {
+    if is_named {
         return "the question names the repository".to_owned();
     }
     if best.relation_rank.is_some() {

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::{ChunkRecord, Scope, SymbolEntry, View};
+use cairn_domain::{ChunkRecord, RepositoryId, Scope, SymbolEntry, View};
 use cairn_ports::{ChunkFilter, FileHit, FileMatch, Hit, HitLists, ListsRequest, NameMatch, SymbolHit};
 use cairn_ranking::{
-    Candidate, Definition, DefinitionContext, Evidence, Exactness, Listed, Lists, RankQuery, RankedHit, RelationRank,
-    ScoreRange, Spelling, Via, definition_key, is_end_of_path, names_repository, rank,
+    Candidate, Definition, DefinitionContext, Evidence, Exactness, Listed, Lists, RankQuery, RankedHit, Ranking,
+    RelationRank, RepositoryMentions, ScoreRange, Spelling, Via, definition_key, is_end_of_path, rank,
 };
 
 use crate::chunk_filter::CompiledFilter;
@@ -67,15 +67,19 @@ pub(crate) struct Ranked {
     pub(crate) hides_related: bool,
     /// Facts about the retrieval that the caller must know.
     pub(crate) notes: Vec<String>,
+    /// The repositories that have candidates, but nothing to do with the question. They have no hits.
+    pub(crate) left_out: BTreeSet<RepositoryId>,
 }
 
 impl Searcher {
-    /// The ranked list of all candidates in the repositories.
+    /// The ranked list of all candidates in the repositories. If `leaves_out` is true, repositories that have
+    /// nothing to do with the question are left out.
     pub(crate) async fn ranked(
         &self,
         query: &PreparedQuery,
         selected: &[KnownRepository],
         filter: &ChunkFilter,
+        leaves_out: bool,
     ) -> Result<Ranked, QueryError> {
         let scope = self.scope_since(selected, filter);
         let Found { candidates, lists, evidence, hides_related, notes } =
@@ -84,20 +88,20 @@ impl Searcher {
         let PreparedQuery { words, frequencies, of_repositories, parsed, .. } = query;
         let repositories = match selected {
             [] | [_] => BTreeSet::new(),
-            _ => selected
-                .iter()
-                .filter(|known| names_repository(&parsed.text, known.record.name.as_str()))
-                .map(|known| known.record.id)
-                .collect(),
+            _ => {
+                let mentions = RepositoryMentions::of(&parsed.text);
+                let named = selected.iter().filter(|known| mentions.contain(known.record.name.as_str()));
+                named.map(|known| known.record.id).collect()
+            }
         };
         let (weights, signals) = (query.weights(self.signals), self.signals);
         let repositories = &repositories;
-        let hits = rank(
+        let Ranking { hits, left_out } = rank(
             candidates,
             lists,
-            RankQuery { words, subjects, repositories, of_repositories, weights, frequencies, signals },
+            RankQuery { words, subjects, repositories, of_repositories, leaves_out, weights, frequencies, signals },
         );
-        Ok(Ranked { hits, evidence, hides_related, notes })
+        Ok(Ranked { hits, evidence, hides_related, notes, left_out })
     }
 
     /// The candidates of all lists.

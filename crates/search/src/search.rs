@@ -3,36 +3,23 @@
 use cairn_domain::{Digest, Digester, View};
 use cairn_ports::ChunkFilter;
 use cairn_question::{ParsedQuery, QueryType};
-use cairn_ranking::{AnswerRelevance, Cut, RankedHit, ShownLines, Via, estimate_tokens, fit, lines_around, via_text};
+use cairn_ranking::{AnswerRelevance, Cut, RankedHit, estimate_tokens};
 
 use crate::bounds;
-use crate::chunk_id::id_of_chunk;
 use crate::cursor::{Cursor, expired};
 use crate::empty_result::WithoutResults;
-use crate::file_page::{FilePage, fit_files};
+use crate::file_page::{FilePage, beginnings_note, beginnings_note_tokens, fit_beside_hits};
 use crate::found_files::{FoundFile, FoundFiles};
 use crate::prepared_query::PreparedQuery;
-use crate::repositories::{KnownRepository, name_of};
+use crate::repositories::KnownRepository;
 use crate::repository_reasons::reasons;
+use crate::shown_hits::{Found, TextLimits};
 use crate::strategy::{Asked, Retrieved};
 use crate::target::{Target, TargetType};
-use crate::{MatchedName, NameNote, NothingFound, QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp};
+use crate::{NameNote, NothingFound, QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp};
 
-/// Maximum size of the text of a hit. A longer text is cut at its end, and the answer reports the number of
-/// missing lines.
-const MAX_HIT_TOKENS: usize = 1_500;
-/// Number of tokens that a hit needs in addition to its text, path and symbol: for line numbers, kind, and
-/// fences.
-const HIT_OVERHEAD_TOKENS: usize = 30;
-/// If a hit follows a pattern, the answer contains the name of the pattern and this number of additional
-/// tokens.
-const PATTERN_TOKENS: usize = 4;
-/// Number of tokens that the answer contains before the reason for the type of the question.
+/// Number of tokens that introduce the reason for the type of the question.
 const TYPE_TOKENS: usize = 4;
-/// Number of tokens of the words that describe how the name of a hit matches.
-const MATCH_TOKENS: usize = 8;
-/// If the page contains several hits, at least this many tokens of each hit's text are kept.
-const MIN_HIT_TOKENS: usize = 200;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SearchRequest {
@@ -43,25 +30,11 @@ pub struct SearchRequest {
     pub query_type: Option<QueryType>,
     /// Hard limit for the number of results on the page. `None` selects the limit of the question's type.
     pub limit: Option<usize>,
-    /// Hard limit for the number of tokens of the page, as `estimate_tokens` counts them.
+    /// Hard limit for the number of tokens of the page, as `estimate_tokens` counts them. Only the place of
+    /// the first result may exceed it, because a page without results would have no next page.
     pub max_tokens: usize,
     pub cursor: Option<String>,
     pub target: Target,
-}
-
-/// One result.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Found {
-    pub repository: String,
-    pub hit: RankedHit,
-    /// The repository name for each place in `hit.also_at`.
-    pub also_at_repositories: Vec<String>,
-    /// Number of lines at the end of the text that are not shown.
-    pub num_lines_cut: usize,
-    /// The name of the pattern that the code follows.
-    pub follows_pattern: Option<String>,
-    /// How the name of the definition matches the requested name. Set if the result was found by its name.
-    pub matched: Option<MatchedName>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -86,6 +59,8 @@ pub struct SearchAnswer {
     pub cut: Cut,
     /// The cursor of the next page. `None` on the last page.
     pub next_cursor: Option<String>,
+    /// The stamps of the repositories with results. If the page has no results, the stamps of the first
+    /// repositories that were searched.
     pub stamps: Vec<Stamp>,
     /// Whether the results are relevant to the question. If the results are not relevant, the answer contains
     /// no results.
@@ -99,8 +74,9 @@ pub struct SearchAnswer {
     pub index_version: String,
 }
 
-/// The token limit is divided by this number to get the limit for the reasons why each repository has
-/// results.
+/// Maximum number of stamps of an answer without results.
+const MAX_STAMPS_OF_EMPTY: usize = 20;
+/// The reasons for the repositories use at most this fraction of the token limit.
 const REASONS_SHARE: usize = 4;
 
 /// The limits of one page.
@@ -161,7 +137,7 @@ impl Searcher {
         let (hits, weak) = if relevance.is_relevant { (hits, Vec::new()) } else { (Vec::new(), hits) };
         let limit = asked.limit_of(&query.parsed);
         let of_page: Vec<&RankedHit> = hits.iter().skip(offset).take(limit).collect();
-        let reasons = reasons(&query, &selected, &of_page, request.max_tokens / REASONS_SHARE);
+        let reasons = reasons(&query, &selected, (&hits, &of_page), request.max_tokens / REASONS_SHARE);
         let texts = notes.iter().chain(reasons.values());
         let of_texts: usize = texts.map(|text| estimate_tokens(text)).sum();
         let of_type = estimate_tokens(&query.parsed.reason.to_string()) + TYPE_TOKENS;
@@ -188,7 +164,8 @@ impl Searcher {
         let of_files = files.iter().filter(|_| files_are_results).map(|file| file.hit.repository);
         let mut used: Vec<_> = found.iter().map(|found| found.hit.chunk.repository).chain(of_files).collect();
         if used.is_empty() {
-            used = selected.iter().map(|known| known.record.id).collect();
+            let published = selected.iter().filter(|known| known.published.is_some());
+            used = published.take(MAX_STAMPS_OF_EMPTY).map(|known| known.record.id).collect();
         }
         let mut stamps = self.stamps(&selected, &used).await?;
         stamps.iter_mut().for_each(|stamp| stamp.reason = reasons.get(&stamp.repository).cloned());
@@ -223,12 +200,12 @@ impl Searcher {
         let PageLimits { offset, limit, max_tokens } = limits;
         let num_results = hits.len();
         let page: Vec<RankedHit> = hits.into_iter().skip(offset).take(limit).collect();
-        let num_files = files.len();
-        let max_tokens = max_tokens.saturating_sub(fit_files(&mut files, max_tokens).num_tokens);
-        if files.len() < num_files {
-            notes.push(format!("{} more files match, but do not fit into `max_tokens`.", num_files - files.len()));
-        }
-        let (found, cut) = self.with_texts(query, selected, page, PageLimits { max_tokens, ..limits }).await?;
+        // The files beside the hits leave at least half of the page to the hits.
+        let of_files = if page.is_empty() { max_tokens } else { max_tokens / 2 };
+        let (num_tokens, note) = fit_beside_hits(&mut files, of_files);
+        notes.extend(note);
+        let texts = TextLimits { limit, max_tokens: max_tokens.saturating_sub(num_tokens), shows_first: true };
+        let (found, cut) = self.with_texts(query, selected, page, texts).await?;
         let num_left = num_results.saturating_sub(offset + found.len());
         let cut = match cut {
             Cut::Tokens { .. } => Cut::Tokens { num_left },
@@ -248,14 +225,16 @@ impl Searcher {
         notes: &mut Vec<String>,
     ) -> Result<ResultPage, QueryError> {
         let PageLimits { offset, limit, max_tokens } = limits;
-        let max_tokens = max_tokens.saturating_sub(query.names.num_tokens());
-        let FilePage { files, cut, num_tokens } = FilePage::of(all, offset, limit, max_tokens);
+        let max_tokens = max_tokens.saturating_sub(beginnings_note_tokens(all.role));
+        let of_names = query.names.num_tokens();
+        let FilePage { files, cut, num_tokens } = FilePage::of(all, offset, limit, max_tokens.saturating_sub(of_names));
         let beginnings = self.beginnings_of_page(query, filter, &files, all.role).await?;
-        let (num_beginnings, max_tokens) = (beginnings.len(), limits.max_tokens.saturating_sub(num_tokens));
-        let (found, _) = self.with_texts(query, selected, beginnings, PageLimits { max_tokens, ..limits }).await?;
+        let num_beginnings = beginnings.len();
+        let texts = TextLimits { limit, max_tokens: max_tokens.saturating_sub(num_tokens), shows_first: false };
+        let (found, _) = self.with_texts(query, selected, beginnings, texts).await?;
         if found.len() < num_beginnings {
             let num_left = num_beginnings - found.len();
-            notes.push(format!("The first lines of {num_left} files do not fit into `max_tokens`."));
+            notes.push(beginnings_note(num_left));
         }
         Ok(ResultPage { num_shown: files.len(), files, found, cut })
     }
@@ -282,80 +261,6 @@ impl Searcher {
         let offset = usize::try_from(cursor.offset).unwrap_or(usize::MAX);
         Ok(PageStart { view, offset, first_since: Some(cursor.since) })
     }
-
-    /// Fetches the texts of a page, and keeps as many hits as the token limit allows.
-    async fn with_texts(
-        &self,
-        query: &PreparedQuery,
-        selected: &[KnownRepository],
-        page: Vec<RankedHit>,
-        limits: PageLimits,
-    ) -> Result<(Vec<Found>, Cut), QueryError> {
-        if page.is_empty() {
-            return Ok((Vec::new(), Cut::Nothing));
-        }
-        let (view, scope) = (&query.view, self.scope_of(selected));
-        let max_tokens = limits.max_tokens.saturating_sub(query.names.num_tokens());
-        // If neighbours were added, the call that read the neighbours also read the texts of the hits.
-        let without_text = page.iter().filter(|hit| hit.chunk.text.is_empty());
-        let texts = self.fetch_texts(view, &scope, without_text.map(|hit| id_of_chunk(&hit.chunk)).collect()).await?;
-        let members = self.pattern_members(view, selected, page.iter().map(|hit| hit.chunk.repository)).await?;
-        let mut found = Vec::with_capacity(page.len());
-        // If the token limit is small, the page shows the start of several hits instead of the whole text of
-        // one hit.
-        let share = (2 * max_tokens / limits.limit.max(1)).clamp(MIN_HIT_TOKENS, MAX_HIT_TOKENS);
-        for mut hit in page {
-            if let Some(chunk) = texts.get(&id_of_chunk(&hit.chunk)) {
-                hit.chunk.text.clone_from(&chunk.text);
-                hit.chunk.has_secrets = chunk.has_secrets;
-            }
-            let followed = members.get(&hit.chunk.repository).and_then(|members| members.followed_by(&hit.chunk));
-            let follows_pattern = followed.map(str::to_owned);
-            let matched = query.names.matched((hit.chunk.repository, hit.chunk.key)).cloned();
-            let labels = (follows_pattern.as_deref(), matched.as_ref());
-            let available = max_tokens.saturating_sub(overhead(&hit, labels));
-            let num_lines_cut = show_site(&mut hit, share.min(available));
-            found.push(Found {
-                repository: name_of(selected, hit.chunk.repository),
-                also_at_repositories: hit.also_at.iter().map(|place| name_of(selected, place.repository)).collect(),
-                matched,
-                hit,
-                num_lines_cut,
-                follows_pattern,
-            });
-        }
-        let cost = |found: &Found| {
-            let labels = (found.follows_pattern.as_deref(), found.matched.as_ref());
-            estimate_tokens(&found.hit.chunk.text) + overhead(&found.hit, labels)
-        };
-        let costs: Vec<usize> = found.iter().map(cost).collect();
-        let fit = fit(&costs, found.len(), max_tokens);
-        found.truncate(fit.num_taken);
-        Ok((found, fit.cut))
-    }
-}
-
-/// Cuts the text of a hit to `max_tokens`. If the hit has the site of an edge, the text shows this site.
-/// Returns the number of lines that are cut at the end.
-fn show_site(hit: &mut RankedHit, max_tokens: usize) -> usize {
-    let span = hit.chunk.span;
-    let site = hit.via.iter().find_map(Via::line_in_hit).filter(|line| span.contains(*line));
-    let site = site.map(|line| (line - span.start) as usize);
-    let ShownLines { num_before, text, num_after } = lines_around(&hit.chunk.text, site, max_tokens);
-    hit.chunk.span.start += num_before as u32;
-    hit.chunk.text = text.to_owned();
-    num_after
-}
-
-/// Number of tokens that a hit needs in addition to its text. The path is counted twice, because the call
-/// that reads the missing lines also contains the path.
-fn overhead(hit: &RankedHit, (pattern, matched): (Option<&str>, Option<&MatchedName>)) -> usize {
-    let symbol = hit.chunk.symbol.as_deref().or(hit.chunk.heading.as_deref()).map_or(0, estimate_tokens);
-    let pattern = pattern.map_or(0, |name| estimate_tokens(name) + PATTERN_TOKENS);
-    let matched =
-        matched.map_or(0, |matched| estimate_tokens(&matched.name) + estimate_tokens(&matched.reason) + MATCH_TOKENS);
-    let via = via_text(&hit.via).map_or(0, |via| estimate_tokens(&via));
-    2 * estimate_tokens(hit.chunk.path.as_str()) + symbol + pattern + matched + via + HIT_OVERHEAD_TOKENS
 }
 
 fn check(request: &SearchRequest) -> Result<(), QueryError> {

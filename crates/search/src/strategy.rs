@@ -1,5 +1,7 @@
 //! Retrieves the hits of a question with the strategy of its type.
 
+use std::collections::BTreeSet;
+
 use cairn_domain::{ChunkRecord, View};
 use cairn_ports::ChunkFilter;
 use cairn_question::{ParseOptions, ParsedQuery, QueryType, Since, Synonyms};
@@ -10,7 +12,8 @@ use crate::flow::is_about_module;
 use crate::found_files::FoundFiles;
 use crate::neighbours::Extension;
 use crate::prepared_query::PreparedQuery;
-use crate::repositories::KnownRepository;
+use crate::repositories::{KnownRepository, without};
+use crate::repository_reasons::left_out_note;
 use crate::retrieve::Ranked;
 use crate::stated_filters::{Stated, with_stated};
 use crate::target::{Target, TargetType, Targeted};
@@ -165,14 +168,12 @@ impl Searcher {
         let Targeted { files, ranked, notes: of_files } =
             self.targeted(&mut query, asked.text, selected, target).await?;
         notes.extend(of_files);
-        let mut hides_related = false;
+        let (mut hides_related, mut left_out) = (false, BTreeSet::new());
         let (hits, relevance) = match ranked {
             Some(ranked) => (ranked, AnswerRelevance::SHOWN),
             None => {
-                let mut ranked = self.ranked(&query, selected, filter).await?;
-                if asked.in_all {
-                    notes.extend(self.leave_out(&query, selected, &mut ranked.hits));
-                }
+                let ranked = self.ranked(&query, selected, filter, asked.in_all).await?;
+                left_out.clone_from(&ranked.left_out);
                 hides_related = ranked.hides_related;
                 self.hits(&query, ranked, selected, (asked, filter), &mut notes).await?
             }
@@ -180,6 +181,9 @@ impl Searcher {
         // If the answer shows files whose names match, it also shows the hits, even if the hits are not
         // relevant.
         let relevance = if files.files.is_empty() { relevance } else { AnswerRelevance::SHOWN };
+        if relevance.is_relevant {
+            notes.extend(left_out_note(selected, &left_out));
+        }
         Ok(Retrieved { query, files, hits, since: None, notes, relevance, hides_related })
     }
 
@@ -193,7 +197,7 @@ impl Searcher {
         (asked, filter): (&Asked<'_>, &ChunkFilter),
         notes: &mut Vec<String>,
     ) -> Result<(Vec<RankedHit>, AnswerRelevance), QueryError> {
-        let Ranked { hits, evidence, notes: of_edges, .. } = ranked;
+        let Ranked { hits, evidence, notes: of_edges, left_out, .. } = ranked;
         notes.extend(of_edges);
         let relevance = match self.signals.has(Signal::Relevance) {
             true => query.relevance(evidence, asked.filter),
@@ -203,7 +207,7 @@ impl Searcher {
         if hits.is_empty() || !relevance.is_relevant || !is_extended || !self.signals.has(Signal::Graph) {
             return Ok((hits, relevance));
         }
-        let scope = &self.scope_since(selected, filter);
+        let scope = &without(self.scope_since(selected, filter), &left_out);
         let page = asked.offset..asked.offset + asked.limit_of(&query.parsed);
         let extension = Extension { query, scope, filter, page };
         let is_documented =

@@ -10,7 +10,7 @@ use cairn_domain::{ArtifactRef, TermCounts, WordPair};
 use cairn_name_match::{LearnedAbbreviation, WantedName};
 use cairn_ports::BlobStoreExt;
 use cairn_question::LearnedPair;
-use cairn_ranking::{LearnedWords, RepositoryWords, ScopeFrequencies};
+use cairn_ranking::{LearnedWords, QuestionWord, RepositoryWords, ScopeFrequencies};
 use cairn_recent::Recent;
 use cairn_wire::{ArtifactKind, decode};
 use futures::{StreamExt, TryStreamExt, stream};
@@ -72,7 +72,7 @@ impl Searcher {
         selected: &[KnownRepository],
         question: &str,
     ) -> Result<ScopeFrequencies, QueryError> {
-        Ok(self.counts(selected, question, &[]).await?.0)
+        Ok(self.counts(selected, question, Vec::new()).await?.0)
     }
 
     /// The frequencies of the question's terms in all repositories, and the counts of the keywords in each of
@@ -81,8 +81,9 @@ impl Searcher {
         &self,
         selected: &[KnownRepository],
         question: &str,
-        keywords: &[String],
+        keywords: Vec<QuestionWord>,
     ) -> Result<(ScopeFrequencies, RepositoryWords), QueryError> {
+        let compares = selected.len() > 1 && !keywords.is_empty();
         let (mut frequencies, mut words) = (ScopeFrequencies::of(question), RepositoryWords::of(keywords));
         let tables_of =
             |index: usize| async move { Ok::<_, QueryError>((index, self.tables_of(&selected[index]).await?)) };
@@ -90,7 +91,7 @@ impl Searcher {
         while let Some((index, tables)) = all.try_next().await? {
             frequencies.add(&tables);
             // A repository without counts was indexed by an older release, so its words are unknown.
-            if selected.len() > 1 && !keywords.is_empty() && !tables.is_empty() {
+            if compares && !tables.is_empty() {
                 words.add(selected[index].record.id, &tables);
             }
         }

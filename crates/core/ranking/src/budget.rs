@@ -47,6 +47,12 @@ pub fn fit(costs: &[usize], limit: usize, max_tokens: usize) -> Fit {
     Fit { num_taken: costs.len(), num_tokens, cut: Cut::Nothing }
 }
 
+/// Like [`fit`], but takes the first result even if it alone exceeds `max_tokens`. A page without results has
+/// no next page, so the following results could not be reached.
+pub fn fit_at_least_one(costs: &[usize], limit: usize, max_tokens: usize) -> Fit {
+    fit(costs, limit, max_tokens.max(costs.first().copied().unwrap_or_default()))
+}
+
 /// Estimates how many tokens a language model reads in `text`. The estimate is usually too high and rarely
 /// too low, so that an answer stays within its limit.
 ///
@@ -146,6 +152,20 @@ mod tests {
         check(3, 59, 2, 30, Cut::Tokens { num_left: 1 });
         check(0, 60, 0, 0, Cut::Limit { num_left: 3 });
         check(3, 9, 0, 0, Cut::Tokens { num_left: 3 });
+    }
+
+    #[test]
+    fn first_result_is_always_taken() {
+        let check = |costs: &[usize], limit, max_tokens, num_taken, cut| {
+            let fit = fit_at_least_one(costs, limit, max_tokens);
+            assert_eq!((fit.num_taken, fit.cut), (num_taken, cut), "{costs:?} {limit} {max_tokens}");
+        };
+        check(&[10, 20, 30], 3, 9, 1, Cut::Tokens { num_left: 2 });
+        check(&[10, 20, 30], 3, 0, 1, Cut::Tokens { num_left: 2 });
+        check(&[10, 20, 30], 3, 30, 2, Cut::Tokens { num_left: 1 });
+        check(&[10], 3, 9, 1, Cut::Nothing);
+        check(&[10, 20, 30], 0, 9, 0, Cut::Limit { num_left: 3 });
+        check(&[], 3, 9, 0, Cut::Nothing);
     }
 
     #[test]

@@ -162,10 +162,11 @@ mod tests {
             repositories: &BTreeSet::new(),
             weights: Weights::TOPIC,
             of_repositories: &RepositoryWords::default(),
+            leaves_out: false,
             frequencies: &ScopeFrequencies::default(),
             signals: Signals::default(),
         };
-        rank(paths.iter().map(candidate).collect(), lists, query)
+        rank(paths.iter().map(candidate).collect(), lists, query).hits
     }
 
     fn via() -> Via {

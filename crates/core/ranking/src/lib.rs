@@ -36,22 +36,21 @@ mod weights;
 mod word_pairs;
 mod words;
 
-pub use budget::{Cut, Fit, ShownLines, estimate_tokens, fit, lines_around, truncate_lines};
+pub use budget::{Cut, Fit, ShownLines, estimate_tokens, fit, fit_at_least_one, lines_around, truncate_lines};
 pub use candidate::{Candidate, Definition, Exactness, Lists, RelationRank};
 pub use definitions::{DefinitionContext, definition_key, path_distance};
 pub use expansion::{Expansion, expand, lead_with_path};
 pub use frequencies::{DocumentFrequencies, FrequencyCounter, InvalidFrequencies, shipped_frequencies};
 pub use hit::{Contribution, Place, RankedHit};
 pub use list_points::{Listed, ScoreRange};
-pub use named_repository::names_repository;
+pub use named_repository::RepositoryMentions;
 pub use priors::{Prior, Subjects};
 pub use query_words::{QueryWords, Spelling, is_end_of_path, keywords};
-pub use rank::{RankQuery, rank};
+pub use rank::{RankQuery, Ranking, rank};
 pub use relevance::{
     AnswerRelevance, DenseEvidence, Evidence, KeywordEvidence, is_abbreviation, keywords_for_relevance, looks_random,
 };
-pub use repository_evidence::unrelated_repositories;
-pub use repository_words::RepositoryWords;
+pub use repository_words::{QuestionWord, RepositoryWords};
 pub use scope_frequencies::ScopeFrequencies;
 pub use signals::{Signal, Signals};
 pub use similarity::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, fold_style, similarity_percent};

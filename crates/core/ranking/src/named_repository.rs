@@ -1,4 +1,6 @@
-//! Decides whether a question names a repository.
+//! Decides which repositories a question names.
+
+use std::collections::BTreeSet;
 
 use crate::priors::Prior;
 use crate::{fold_style, is_stop_word};
@@ -14,20 +16,28 @@ const MIN_NAME: usize = 3;
 /// sdsl" with `js-sdsl`.
 const MAX_WORDS: usize = 3;
 
-/// Whether the question contains the last part of the repository's name, in any naming style.
-pub fn names_repository(question: &str, name: &str) -> bool {
-    let name = name.split('@').next().unwrap_or(name);
-    let last = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);
-    let wanted = fold_style(last.strip_suffix(".git").unwrap_or(last));
-    if wanted.len() < MIN_NAME || is_stop_word(&wanted) {
-        return false;
+/// The words of a question that may be the name of a repository. They are computed once, because a question
+/// may search thousands of repositories.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RepositoryMentions(BTreeSet<String>);
+
+impl RepositoryMentions {
+    pub fn of(question: &str) -> Self {
+        let words: Vec<String> = question
+            .split(|character: char| character.is_whitespace() || ",;:?!\"'`()/".contains(character))
+            .map(|word| fold_style(word.trim_end_matches('.')))
+            .filter(|word| !word.is_empty())
+            .collect();
+        Self((1..=MAX_WORDS).flat_map(|length| words.windows(length).map(|words| words.concat())).collect())
     }
-    let asked: Vec<String> = question
-        .split(|character: char| character.is_whitespace() || ",;:?!\"'`()/".contains(character))
-        .map(|word| fold_style(word.trim_end_matches('.')))
-        .filter(|word| !word.is_empty())
-        .collect();
-    (1..=MAX_WORDS).any(|length| asked.windows(length).any(|words| words.concat() == wanted))
+
+    /// Whether the question contains the last part of the repository's name, in any naming style.
+    pub fn contain(&self, name: &str) -> bool {
+        let name = name.split('@').next().unwrap_or(name);
+        let last = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);
+        let wanted = fold_style(last.strip_suffix(".git").unwrap_or(last));
+        wanted.len() >= MIN_NAME && !is_stop_word(&wanted) && self.0.contains(&wanted)
+    }
 }
 
 #[cfg(test)]
@@ -35,7 +45,7 @@ mod tests {
     use super::*;
 
     fn check(question: &str, name: &str, expect: bool) {
-        assert_eq!(names_repository(question, name), expect, "{question} {name}");
+        assert_eq!(RepositoryMentions::of(question).contain(name), expect, "{question} {name}");
     }
 
     #[test]

@@ -23,6 +23,7 @@ use crate::list_points::name_points;
 use crate::named_repository::NAMED_REPOSITORY;
 use crate::path_match::{Keyword, name_of_file, path_points};
 use crate::priors::{Prior, Subjects, priors};
+use crate::repository_evidence::{HitEvidence, unrelated_repositories};
 use crate::repository_words::prior_of_share;
 use crate::{QueryWords, RepositoryWords, ScopeFrequencies, Signal, Signals, StopWords, Weights, fold_style, terms};
 
@@ -53,14 +54,24 @@ pub struct RankQuery<'a> {
     pub repositories: &'a BTreeSet<RepositoryId>,
     /// The keywords of the question that each repository contains.
     pub of_repositories: &'a RepositoryWords,
+    /// Whether repositories that have nothing to do with the question are left out.
+    pub leaves_out: bool,
     pub weights: Weights,
     pub frequencies: &'a ScopeFrequencies,
     pub signals: Signals,
 }
 
+/// The ranked candidates.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Ranking {
+    pub hits: Vec<RankedHit>,
+    /// The repositories that have candidates, but were left out.
+    pub left_out: BTreeSet<RepositoryId>,
+}
+
 /// Ranks the candidates. Their order in `candidates` does not matter. Two candidates must not have the same
 /// chunk.
-pub fn rank(candidates: Vec<Candidate>, lists: Lists, query: RankQuery<'_>) -> Vec<RankedHit> {
+pub fn rank(candidates: Vec<Candidate>, lists: Lists, query: RankQuery<'_>) -> Ranking {
     let mut hits: Vec<RankedHit> =
         candidates.into_iter().map(|candidate| from_lists(candidate, lists, query)).collect();
     if query.signals.has(Signal::FileEvidence) {
@@ -68,8 +79,11 @@ pub fn rank(candidates: Vec<Candidate>, lists: Lists, query: RankQuery<'_>) -> V
     }
     normalise(&mut hits);
     add_names(&mut hits, query);
+    let mut left_out = BTreeSet::new();
     if query.signals.has(Signal::RepositoryEvidence) {
-        weigh_repositories(&mut hits, &query.of_repositories.shares(query.frequencies));
+        let shares = query.of_repositories.shares(query.frequencies);
+        weigh_repositories(&mut hits, &shares);
+        left_out = leave_out(&mut hits, query, &shares);
     }
     sort(&mut hits);
     let mut hits = join_equal_texts(hits);
@@ -80,7 +94,7 @@ pub fn rank(candidates: Vec<Candidate>, lists: Lists, query: RankQuery<'_>) -> V
     if !query.subjects.patterns && query.signals.has(Signal::Patterns) {
         hold_patterns_back(&mut hits);
     }
-    hits
+    Ranking { hits, left_out }
 }
 
 /// Reduces the scores of patterns so that they come after the first hit that is not a pattern. `hits` must be
@@ -223,6 +237,32 @@ fn weigh_repositories(hits: &mut [RankedHit], shares: &BTreeMap<RepositoryId, u6
         hit.score = sum(&hit.contributions);
         hit.priors.push(prior);
     }
+}
+
+/// Removes the hits of repositories that have nothing to do with the question. Returns these repositories.
+/// They are removed before equal texts are joined, because the best of several copies may be in one of them.
+fn leave_out(
+    hits: &mut Vec<RankedHit>,
+    query: RankQuery<'_>,
+    shares: &BTreeMap<RepositoryId, u64>,
+) -> BTreeSet<RepositoryId> {
+    if !query.leaves_out {
+        return BTreeSet::new();
+    }
+    // Patterns that the question does not ask for come after the first other hit.
+    let holds_back = !query.subjects.patterns && query.signals.has(Signal::Patterns);
+    let is_held_back = |hit: &RankedHit| holds_back && hit.chunk.kind == ChunkKind::Pattern;
+    let first_other = hits.iter().filter(|hit| !is_held_back(hit)).map(|hit| hit.score).max();
+    let evidence = |hit: &RankedHit| {
+        let most = first_other.filter(|_| is_held_back(hit)).unwrap_or(u64::MAX);
+        let is_direct = hit.named.is_some() || hit.relation_rank.is_some() || hit.pattern_rank.is_some();
+        HitEvidence { repository: hit.chunk.repository, score: hit.score.min(most), is_direct }
+    };
+    let evidence: Vec<HitEvidence> = hits.iter().map(evidence).collect();
+    let unrelated = unrelated_repositories(&evidence, shares).into_iter();
+    let left_out: BTreeSet<_> = unrelated.filter(|repository| !query.repositories.contains(repository)).collect();
+    hits.retain(|hit| !left_out.contains(&hit.chunk.repository));
+    left_out
 }
 
 fn definition_points(named: Exactness, query: &QueryWords, path: &RepoPath) -> u64 {

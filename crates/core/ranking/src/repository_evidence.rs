@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use cairn_domain::RepositoryId;
 
 use crate::fixed::ONE;
-use crate::hit::RankedHit;
 
 /// A repository can be left out if its share of the keywords is below this percentage of the highest share.
 const MIN_SHARE_PERCENT: u64 = 65;
@@ -13,16 +12,27 @@ const MIN_SHARE_PERCENT: u64 = 65;
 /// repositories.
 const MIN_SCORE_PERCENT: u64 = 65;
 
+/// The facts about a hit that decide whether its repository has to do with the question.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HitEvidence {
+    pub(crate) repository: RepositoryId,
+    pub(crate) score: u64,
+    /// Whether the question names the code, or an edge of the graph leads to it.
+    pub(crate) is_direct: bool,
+}
+
 /// The repositories of the hits that have nothing to do with the question. Such a repository meets three
 /// conditions: the question names no code in it, its share of the keywords is clearly lower than the highest
 /// share, and the score of its best hit is clearly lower than the best score in all repositories.
-pub fn unrelated_repositories(hits: &[RankedHit], shares: &BTreeMap<RepositoryId, u64>) -> BTreeSet<RepositoryId> {
+pub(crate) fn unrelated_repositories(
+    hits: &[HitEvidence],
+    shares: &BTreeMap<RepositoryId, u64>,
+) -> BTreeSet<RepositoryId> {
     let best = hits.iter().map(|hit| hit.score).max().unwrap_or_default();
-    let is_related = |hit: &&RankedHit| {
-        let share = shares.get(&hit.chunk.repository).copied().unwrap_or(ONE);
-        let is_direct = hit.named.is_some() || hit.relation_rank.is_some() || hit.pattern_rank.is_some();
-        is_direct || share * 100 >= MIN_SHARE_PERCENT * ONE || hit.score * 100 >= MIN_SCORE_PERCENT * best
+    let is_related = |hit: &&HitEvidence| {
+        let share = shares.get(&hit.repository).copied().unwrap_or(ONE);
+        hit.is_direct || share * 100 >= MIN_SHARE_PERCENT * ONE || hit.score * 100 >= MIN_SCORE_PERCENT * best
     };
-    let related: BTreeSet<RepositoryId> = hits.iter().filter(is_related).map(|hit| hit.chunk.repository).collect();
-    hits.iter().map(|hit| hit.chunk.repository).filter(|repository| !related.contains(repository)).collect()
+    let related: BTreeSet<RepositoryId> = hits.iter().filter(is_related).map(|hit| hit.repository).collect();
+    hits.iter().map(|hit| hit.repository).filter(|repository| !related.contains(repository)).collect()
 }

@@ -189,7 +189,7 @@ fn is_diacritic(character: char) -> bool {
 
 /// Whether the script of the character is written without spaces between words: Thai to Myanmar, Khmer, kana,
 /// Han, Hangul.
-fn is_unspaced(character: char) -> bool {
+pub(crate) fn is_unspaced(character: char) -> bool {
     matches!(u32::from(character), 0xE00..=0x109F | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3400..=0x9FFF
         | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
 }

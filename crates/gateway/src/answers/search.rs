@@ -201,8 +201,14 @@ pub struct EmptyReport {
     /// The words of the question that no chunk contains.
     #[serde(default)]
     pub missing_words: Vec<String>,
-    /// Requested repositories that are not indexed.
+    /// The first of the requested repositories that are not indexed.
     pub not_indexed: Vec<String>,
+    /// Number of all requested repositories that are not indexed.
+    #[serde(default)]
+    pub num_not_indexed: usize,
+    /// Number of repositories that were searched. The answer has the stamps of only some of them.
+    #[serde(default)]
+    pub num_searched: usize,
     /// Number of chunks in the requested repositories if no filter is applied.
     pub num_chunks: u64,
     pub without: Vec<WithoutRestriction>,
@@ -373,12 +379,25 @@ impl EmptyReport {
             statement: nothing.statement.clone(),
             missing_words: nothing.missing_words.clone(),
             not_indexed: nothing.not_indexed.clone(),
+            num_not_indexed: nothing.num_not_indexed,
+            num_searched: nothing.num_searched,
             num_chunks: nothing.num_chunks,
             without: without.collect(),
             suggestions: nothing.suggestions.iter().map(SuggestionReport::of).collect(),
             related_modules: modules.collect(),
             weak_matches: nothing.weak_matches.iter().map(WeakMatchReport::of).collect(),
         }
+    }
+
+    /// The line that names the repositories that are not indexed. `shown` makes a name safe for the output.
+    pub fn not_indexed_line(&self, shown: impl Fn(&str) -> String) -> Option<String> {
+        let names: Vec<String> = self.not_indexed.iter().map(|name| shown(name)).collect();
+        let line = match (names.join(", "), self.num_not_indexed.saturating_sub(names.len())) {
+            (names, 0) => (!names.is_empty()).then_some(names),
+            (names, num_more) if names.is_empty() => Some(format!("{num_more} of the repositories")),
+            (names, num_more) => Some(format!("{names} and {num_more} more")),
+        };
+        line.map(|line| format!("not indexed yet: {line}"))
     }
 }
 

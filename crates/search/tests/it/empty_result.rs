@@ -112,3 +112,22 @@ async fn counts_of_suggestions_respect_the_filter() {
     let suggestions = of_filter.nothing_found.map(|nothing| nothing.suggestions).unwrap_or_default();
     assert!(suggestions.iter().all(|found| found.query != "connection"), "{suggestions:?}");
 }
+
+/// Only a few of the repositories that are not indexed are named.
+#[tokio::test]
+async fn repositories_that_are_not_indexed_are_counted() {
+    let waiting = |number: usize| FakeContent::new(&format!("waiting-{number}"), "c1").waiting();
+    let contents = [server()].into_iter().chain((0..40).map(waiting)).collect();
+    let answer = ask(contents, "flurbish qwonkle vextra", &[], ChunkFilter::default()).await;
+    let nothing = answer.nothing_found.expect("an explanation");
+    assert_eq!((nothing.not_indexed.len(), nothing.num_not_indexed), (3, 40));
+}
+
+/// An answer without results has the stamps of only some of the repositories that were searched.
+#[tokio::test]
+async fn stamps_of_an_empty_answer_are_bounded() {
+    let small = |number: usize| FakeContent::new(&format!("small-{number}"), "c1").file("a.rs", "rust", "fn a() {}\n");
+    let answer = ask((0..30).map(small).collect(), "flurbish qwonkle vextra", &[], ChunkFilter::default()).await;
+    assert_eq!((answer.num_results, answer.stamps.len()), (0, 20));
+    assert_eq!(answer.nothing_found.map(|nothing| nothing.num_searched), Some(30));
+}

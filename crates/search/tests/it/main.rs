@@ -19,6 +19,7 @@ mod misspelled;
 mod models;
 mod relations;
 mod signals;
+mod small_pages;
 mod stamps;
 mod strategies;
 mod symbols;

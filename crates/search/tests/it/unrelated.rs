@@ -1,6 +1,9 @@
 //! Checks which repositories have results if a question covers all repositories, and which reasons the answer
 //! gives.
 
+use std::collections::BTreeSet;
+
+use cairn_domain::SymbolKind;
 use cairn_search::{RepositorySelection, SearchAnswer, SearchRequest, Searcher};
 use cairn_testkit::FakeContent;
 
@@ -87,4 +90,69 @@ async fn question_about_all_repositories_has_results_in_all() {
     let answer = ask(&searcher, "expired rows of a table", &[]).await;
     let num_tables = repositories(&answer).iter().filter(|name| name.starts_with("tables-")).count();
     assert_eq!(num_tables, 20);
+}
+
+/// An abbreviation is the same word, so a repository that abbreviates the words of the question is related.
+#[tokio::test]
+async fn repository_with_abbreviations_is_not_left_out() {
+    let file = |name: &str, text: &str| FakeContent::new(name, "c").file("src/a.rs", "rust", text);
+    let mut contents = vec![
+        file("long", "// The authentication middleware checks the database.\nfn check() {}\n"),
+        file("short", "fn auth_middleware() {\n    db.check()\n}\n"),
+    ];
+    contents.extend((0..20).map(|number| file(&format!("other-{number}"), "fn check() {\n    next();\n}\n")));
+    let (_, searcher) = searcher_over(contents).await;
+    let answer = ask(&searcher, "authentication middleware of the database", &[]).await;
+    let reason = answer.stamps.iter().find(|stamp| stamp.repository == "short").and_then(|stamp| stamp.reason.clone());
+    let words = "`authentication`, `middleware`, `database`";
+    assert_eq!(reason, Some(format!("it contains 3 of 3 words of the question: {words}")), "{:?}", answer.notes);
+}
+
+/// The reason of a repository does not depend on the page.
+#[tokio::test]
+async fn reason_is_the_same_on_each_page() {
+    let text: String = (0..6).map(|number| format!("fn step_{number}() {{\n    webhook(signatures);\n}}\n")).collect();
+    let mut content = FakeContent::new("steps", "c").file("src/steps.rs", "rust", &text);
+    for number in 0..6u32 {
+        let lines = (3 * number + 1, 3 * number + 3);
+        content = content.symbol("src/steps.rs", &format!("step_{number}"), SymbolKind::Function, lines);
+    }
+    let mut contents = contents();
+    contents.push(content);
+    let (_, searcher) = searcher_over(contents).await;
+    let mut asked = SearchRequest {
+        limit: Some(2),
+        max_tokens: 20_000,
+        ..request("where does step_3 check webhook signatures", &[], Default::default())
+    };
+    let mut reasons = BTreeSet::new();
+    let mut num_pages = 0;
+    loop {
+        let page = searcher.search(&asked).await.expect("a page");
+        let stamp = page.stamps.iter().find(|stamp| stamp.repository == "steps");
+        num_pages += usize::from(stamp.is_some());
+        reasons.extend(stamp.map(|stamp| stamp.reason.clone()));
+        let Some(cursor) = page.next_cursor else { break };
+        asked.cursor = Some(cursor);
+    }
+    assert!(num_pages > 1, "{reasons:?}");
+    assert_eq!(reasons.len(), 1, "{reasons:?}");
+}
+
+/// A refused question has no results, so no repository is left out.
+#[tokio::test]
+async fn refused_question_leaves_out_no_repository() {
+    let (_, searcher) = searcher_over(contents()).await;
+    let answer = ask(&searcher, "where are expired Kafka sourdough signatures flurbished by a qwonkle", &[]).await;
+    assert!(!answer.relevance.is_relevant, "{:?}", answer.relevance);
+    assert!(!answer.notes.iter().any(|note| note.contains("left out")), "{:?}", answer.notes);
+}
+
+/// The version depends on the state of the repositories, but not on the order in which a caller names them.
+#[tokio::test]
+async fn index_version_does_not_depend_on_the_order() {
+    let (_, searcher) = searcher_over(contents()).await;
+    let version = async |names: &[&str]| ask(&searcher, QUESTION, names).await.index_version;
+    assert_eq!(version(&["related", "webhooks"]).await, version(&["webhooks", "related"]).await);
+    assert_ne!(version(&["related", "webhooks"]).await, version(&["related"]).await);
 }

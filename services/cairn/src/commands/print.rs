@@ -114,8 +114,8 @@ fn nothing_found(answer: &SearchResults) {
         return output::note("nothing found");
     };
     output::note(if nothing.statement.is_empty() { "nothing found" } else { &nothing.statement });
-    if !nothing.not_indexed.is_empty() {
-        output::note(&format!("not indexed yet: {}", nothing.not_indexed.join(", ")));
+    if let Some(line) = nothing.not_indexed_line(str::to_owned) {
+        output::note(&line);
     }
     for without in &nothing.without {
         output::note(&format!("without the restriction on {}: {} chunks", without.restriction, without.num_chunks));

@@ -1,6 +1,8 @@
+use cairn_domain::{ChunkKey, RepositoryName, Tenant, TermCounts};
 use proptest::prelude::*;
 
 use super::*;
+use crate::QuestionWord;
 use crate::list_points::{Listed, ScoreRange};
 use crate::test_chunks::chunk;
 
@@ -32,11 +34,12 @@ fn ranked_with(candidates: Vec<Candidate>, question: &str, signals: Signals) -> 
         subjects: Subjects::of(question),
         repositories: &BTreeSet::new(),
         of_repositories: &RepositoryWords::default(),
+        leaves_out: false,
         weights: Weights::TOPIC,
         frequencies: &ScopeFrequencies::default(),
         signals,
     };
-    rank(candidates, LISTS, query)
+    rank(candidates, LISTS, query).hits
 }
 
 fn check(candidates: Vec<Candidate>, question: &str, expect: &[(&str, u32, usize)]) {
@@ -72,6 +75,51 @@ fn relations_of_definitions_are_not_mixed() {
 fn equal_texts_are_merged_into_one_hit() {
     let candidates = vec![candidate("a", 1, "same", 10), candidate("b", 1, "same", 30), candidate("c", 1, "other", 20)];
     check(candidates, "some words", &[("b", 1, 1), ("c", 1, 0)]);
+}
+
+/// The best copy of a text may be in a repository that is left out. Then the copy in another repository is
+/// shown, and the place that is left out is not listed beside it.
+#[test]
+fn copies_in_repositories_that_are_left_out_are_not_shown() {
+    let id = |name: &str| RepositoryId::derive(&Tenant::local(), &RepositoryName::new(name));
+    let within = |name: &str, candidate: Candidate| {
+        let ChunkRecord { path, content_hash, span, .. } = &candidate.chunk;
+        let key = ChunkKey::derive(id(name), path, *content_hash, span.start);
+        Candidate { chunk: ChunkRecord { repository: id(name), key, ..candidate.chunk }, ..candidate }
+    };
+    let word = QuestionWord { word: "retry".to_owned(), other_forms: Vec::new() };
+    let mut of_repositories = RepositoryWords::of(vec![word]);
+    let mut counts = TermCounts { num_chunks: 1, ..TermCounts::default() };
+    of_repositories.add(id("other"), &[counts.clone()]);
+    terms("retry", StopWords::Kept, |term| counts.terms.push((term, 1)));
+    of_repositories.add(id("own"), &[counts]);
+    let candidates = vec![
+        within("own", candidate("best.rs", 1, "best", 1_000)),
+        within("own", candidate("copy.rs", 1, "copy", 100)),
+        within("other", candidate("copy.rs", 1, "copy", 600)),
+        within("own", candidate("second.rs", 1, "second", 900)),
+        within("other", candidate("second.rs", 1, "second", 100)),
+    ];
+    let query = RankQuery {
+        words: &QueryWords::of("how to retry"),
+        subjects: Subjects::of("how to retry"),
+        repositories: &BTreeSet::new(),
+        of_repositories: &of_repositories,
+        leaves_out: true,
+        weights: Weights::TOPIC,
+        frequencies: &ScopeFrequencies::default(),
+        signals: Signals::default(),
+    };
+    let Ranking { hits, left_out } = rank(candidates.clone(), LISTS, query);
+    assert_eq!(left_out, BTreeSet::from([id("other")]));
+    let shown: Vec<(&str, RepositoryId, usize)> =
+        hits.iter().map(|hit| (hit.chunk.path.as_str(), hit.chunk.repository, hit.also_at.len())).collect();
+    let own = id("own");
+    assert_eq!(shown, [("best.rs", own, 0), ("second.rs", own, 0), ("copy.rs", own, 0)]);
+    let all = rank(candidates.clone(), LISTS, RankQuery { leaves_out: false, ..query });
+    assert!(all.left_out.is_empty() && all.hits.iter().any(|hit| hit.chunk.repository == id("other")));
+    let named = BTreeSet::from([id("other")]);
+    assert!(rank(candidates, LISTS, RankQuery { repositories: &named, ..query }).left_out.is_empty());
 }
 
 #[test]
