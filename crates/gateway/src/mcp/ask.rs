@@ -1,6 +1,5 @@
 //! The tools that answer questions about code: `search_code`, `read_code`, `analyze_relationship`.
 
-use cairn_ranking::estimate_tokens;
 use cairn_search::{NameMatching, QueryError, QueryErrorCode};
 use rmcp::model::JsonObject;
 use serde_json::json;
@@ -8,7 +7,7 @@ use serde_json::json;
 use super::arguments::Arguments;
 use super::progress::Origin;
 use super::reply::{Failure, Replied, ToolReply};
-use super::suggestion::{Suggestion, call_text, object};
+use super::suggestion::{Suggestion, call_text, call_text_after, object};
 use super::text;
 use super::tools::RELATIONS;
 use super::untrusted::one_line;
@@ -64,26 +63,29 @@ pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments, origin
         filename_only: arguments.flag("filename_only"),
     };
     let max_tokens = arguments.count("max_tokens", SEARCH_TOKENS);
+    let mut num_attempts = 0;
     loop {
         let answer = questions::search(agent, &question).await.map_err(|error| search_failure(error, arguments))?;
         let reply = match &answer.nothing_found {
             Some(nothing) => nothing_found(&answer, nothing, arguments),
             None => page(&answer, &question, arguments),
         };
-        // Explanations and notes may need more tokens than estimated. The hits are cached, so a smaller page
-        // costs only one read of texts.
-        let excess = estimate_tokens(&reply.text).saturating_sub(max_tokens);
+        // Explanations, notes and suggestions may need more tokens than estimated. The hits are cached, so a
+        // smaller page costs only one read of texts.
+        let excess = reply.max_tokens(arguments.given()).saturating_sub(max_tokens);
         if excess == 0 || question.max_tokens <= 1 {
             return Ok(reply);
         }
-        question.max_tokens = question.max_tokens.saturating_sub(excess).max(1);
+        // A smaller limit may give the same text, so each further attempt reduces the limit more.
+        question.max_tokens = question.max_tokens.saturating_sub(excess << num_attempts).max(1);
+        num_attempts += 1;
     }
 }
 
 /// A page of results, with the call for the next page.
 fn page(answer: &SearchResults, question: &SearchQuestion, arguments: &Arguments) -> ToolReply {
     let next = answer.next_cursor.as_deref().map(|cursor| next_page(arguments, &question.repositories, cursor));
-    let call = next.as_ref().map(|next| call_text("search_code", next));
+    let call = next.as_ref().map(|next| call_text_after("search_code", next, arguments.given()));
     let text = text::search(answer, question.explain, call.as_deref());
     // An answer whose results do not fit into the token budget is not treated as empty.
     let num_results = answer.num_results.max(answer.results.len()).max(answer.files.len());
@@ -135,9 +137,8 @@ fn nothing_found(answer: &SearchResults, nothing: &EmptyReport, arguments: &Argu
     for name in &answer.names {
         out.push_str(&format!("\n{}", name.sentence(one_line)));
     }
-    let not_indexed: Vec<String> = nothing.not_indexed.iter().map(|name| one_line(name)).collect();
-    if !not_indexed.is_empty() {
-        out.push_str(&format!("\nnot indexed yet: {}", not_indexed.join(", ")));
+    if let Some(line) = nothing.not_indexed_line(one_line) {
+        out.push_str(&format!("\n{line}"));
     }
     for without in &nothing.without {
         out.push_str(&format!("\nwithout `{}`: {} chunks", argument_of(&without.restriction), without.num_chunks));
@@ -162,7 +163,8 @@ fn nothing_found(answer: &SearchResults, nothing: &EmptyReport, arguments: &Argu
         let lines = format!("{}-{}", weak.start_line, weak.end_line);
         out.push_str(&format!("\nweak match: {repository} {path}:{lines}{symbol}"));
     }
-    text::put_stamps(&mut out, &answer.sources);
+    let num_used = nothing.num_searched.max(answer.sources.len());
+    text::put_stamps_of(&mut out, &answer.sources, num_used);
     let mut reply = ToolReply::new(out, answer, 0);
     reply.suggestions = after_nothing(answer, nothing, arguments);
     reply
@@ -294,7 +296,7 @@ pub(super) async fn analyze_relationship(agent: &dyn Agent, arguments: &Argument
     };
     let answer = questions::graph(agent, &question).await.map_err(|error| relation_failure(error, arguments))?;
     let more = more_edges(&answer, arguments, question.limit);
-    let call = more.as_ref().map(|more| call_text("analyze_relationship", more));
+    let call = more.as_ref().map(|more| call_text_after("analyze_relationship", more, arguments.given()));
     let text = text::graph(&answer, &question.mode, call.as_deref());
     let mut reply = ToolReply::new(text, &answer, answer.edges.len()).next("analyze_relationship", more);
     if answer.edges.is_empty() {

@@ -61,18 +61,19 @@ async fn result_of(
     arguments: JsonObject,
     watch: Arc<dyn WatchIndexing>,
 ) -> CallToolResult {
+    let given = arguments.clone();
     match reply(agent, tool, arguments, Origin::Caller(watch)).await {
         Ok(mut reply) => {
             if reply.num_results == 0 {
                 reply.suggestions = that_work(agent, std::mem::take(&mut reply.suggestions)).await;
             }
-            reply.into_result()
+            reply.into_result(&given)
         }
         Err(mut failure) => {
             failure.error = agent.with_way_to_index(agent.outward(failure.error));
             let candidates = with_guide(&failure.error, std::mem::take(&mut failure.suggestions));
             failure.suggestions = that_work(agent, candidates).await;
-            failure.into_result()
+            failure.into_result(&given)
         }
     }
 }

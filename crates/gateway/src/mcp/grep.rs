@@ -9,7 +9,7 @@ use super::arguments::Arguments;
 use super::ask::{code_tokens, next_page, repositories, tests_of};
 use super::progress::Origin;
 use super::reply::{Failure, Replied, ToolReply};
-use super::suggestion::{Suggestion, call_text};
+use super::suggestion::{Suggestion, call_text_after};
 use super::text::put_stamps;
 use super::tools::MOST_TOKENS;
 use super::untrusted::{UNTRUSTED, one_line, put_fenced};
@@ -48,7 +48,7 @@ pub(super) async fn grep(agent: &dyn Agent, arguments: &Arguments, mode: GrepMod
     loop {
         let answer = questions::grep(agent, &question).await.map_err(|error| failure(error, arguments))?;
         let reply = page(&answer, &question, arguments);
-        // The call for the next page repeats the query, so it may need more tokens than estimated.
+        // The call for the next page may need more tokens than estimated.
         let excess = estimate_tokens(&reply.text).saturating_sub(max_tokens);
         if excess == 0 || answer.matching_files.is_empty() {
             return Ok(reply);
@@ -63,7 +63,7 @@ fn page(answer: &GrepResults, question: &GrepQuestion, arguments: &Arguments) ->
         Some(cursor) => Some(next_page(arguments, &question.repositories, cursor)),
         None => answer.is_too_small().then(|| with_more_tokens(arguments, question)),
     };
-    let call = next.as_ref().map(|next| call_text("search_code", next));
+    let call = next.as_ref().map(|next| call_text_after("search_code", next, arguments.given()));
     // A page without hits is not treated as empty if a next page exists.
     let num_results = answer.num_results.max(usize::from(next.is_some()));
     let mut reply = ToolReply::new(text_of(answer, call.as_deref()), answer, num_results).next("search_code", next);

@@ -1,5 +1,8 @@
 //! The reply to a call, before its conversion to the types of the protocol.
 
+use std::cmp::Reverse;
+
+use cairn_ranking::estimate_tokens;
 use cairn_search::QueryError;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use serde::Serialize;
@@ -13,6 +16,8 @@ use crate::answers::ErrorReport;
 
 /// Maximum number of calls that are suggested for an error or an empty answer.
 pub(super) const MAX_SUGGESTIONS: usize = 2;
+/// Number of tokens of the number of results of a suggested call.
+const COUNT_TOKENS: usize = 6;
 
 /// A reply. The suggestions are shown only if `num_results` is 0, because the answer is then empty.
 #[derive(Debug)]
@@ -53,7 +58,8 @@ impl Failure {
         report
     }
 
-    pub(super) fn into_result(self) -> CallToolResult {
+    /// The result of a call with the arguments `given`.
+    pub(super) fn into_result(self, given: &JsonObject) -> CallToolResult {
         let report = self.report();
         let Self { error, suggestions } = self;
         let mut text = format!("{}: {}", report.code, report.message);
@@ -72,7 +78,7 @@ impl Failure {
         if let Some(hint) = &error.hint {
             text.push_str(&format!("\nhint: {}", labelled(hint)));
         }
-        put_suggestions(&mut text, &suggestions);
+        put_suggestions(&mut text, &suggestions, given);
         let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
         result.structured_content = Some(json!(report));
         result
@@ -97,9 +103,20 @@ impl ToolReply {
         self
     }
 
-    pub(super) fn into_result(mut self) -> CallToolResult {
+    /// The most tokens that the text of the result may need: those of the text of the reply, and of the
+    /// longest suggestions. Only after the suggestions are tried, it is known which of them are shown.
+    pub(super) fn max_tokens(&self, given: &JsonObject) -> usize {
+        let suggestions = if self.num_results == 0 { self.suggestions.as_slice() } else { &[] };
+        let tokens = |suggestion: &Suggestion| estimate_tokens(&line(suggestion, given)) + COUNT_TOKENS;
+        let mut of_suggestions: Vec<usize> = suggestions.iter().map(tokens).collect();
+        of_suggestions.sort_unstable_by_key(|tokens| Reverse(*tokens));
+        estimate_tokens(&self.text) + of_suggestions.iter().take(MAX_SUGGESTIONS).sum::<usize>()
+    }
+
+    /// The result of a call with the arguments `given`.
+    pub(super) fn into_result(mut self, given: &JsonObject) -> CallToolResult {
         if self.num_results == 0 {
-            put_suggestions(&mut self.text, &self.suggestions);
+            put_suggestions(&mut self.text, &self.suggestions, given);
             self.extras.tool_suggestions = reports(&self.suggestions).into_iter().map(Into::into).collect();
         }
         let mut result = CallToolResult::success(vec![ContentBlock::text(self.text)]);
@@ -108,8 +125,10 @@ impl ToolReply {
     }
 }
 
-fn put_suggestions(text: &mut String, suggestions: &[Suggestion]) {
-    for suggestion in suggestions {
-        text.push_str(&format!("\ntry: {} ({})", suggestion.call(), suggestion.reason));
-    }
+fn put_suggestions(text: &mut String, suggestions: &[Suggestion], given: &JsonObject) {
+    suggestions.iter().for_each(|suggestion| text.push_str(&line(suggestion, given)));
+}
+
+fn line(suggestion: &Suggestion, given: &JsonObject) -> String {
+    format!("\ntry: {} ({})", suggestion.call_after(given), suggestion.reason)
 }

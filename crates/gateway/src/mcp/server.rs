@@ -6,8 +6,9 @@ use std::time::Duration;
 use cairn_search::{QueryError, QueryErrorCode};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams, GetPromptResponse, Implementation,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+    JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
@@ -73,7 +74,7 @@ impl Server {
 /// still running, and the caller can then request less data.
 async fn in_time(limit: Option<Duration>, work: impl Future<Output = CallToolResult>) -> CallToolResult {
     let Some(limit) = limit else { return work.await };
-    let too_slow = || Failure::from(QueryError::new(QueryErrorCode::Timeout, TOO_SLOW)).into_result();
+    let too_slow = || Failure::from(QueryError::new(QueryErrorCode::Timeout, TOO_SLOW)).into_result(&JsonObject::new());
     timeout(limit, work).await.unwrap_or_else(|_| too_slow())
 }
 

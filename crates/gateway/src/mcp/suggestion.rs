@@ -1,11 +1,15 @@
 //! Calls that answers and errors suggest.
 
+use cairn_ranking::estimate_tokens;
 use cairn_search::NextCall;
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
 use super::tools::{Kind, ToolSpec};
 use crate::answers::{Priority, SuggestedCall};
+
+/// A longer argument of a call is not repeated in the text of the answer.
+const MAX_REPEATED_TOKENS: usize = 60;
 
 /// A suggested call with all its arguments.
 #[derive(Clone, PartialEq, Debug)]
@@ -68,6 +72,11 @@ impl Suggestion {
     pub(super) fn call(&self) -> String {
         call_text(self.tool, &self.arguments)
     }
+
+    /// The call as text, for an answer to a call with the arguments `given`.
+    pub(super) fn call_after(&self, given: &JsonObject) -> String {
+        call_text_after(self.tool, &self.arguments, given)
+    }
 }
 
 /// Converts an argument to the type that the parameter has in another tool: a single name becomes a list, or
@@ -83,8 +92,25 @@ fn fitting(kind: &Kind, value: &Value) -> Option<Value> {
     }
 }
 
+/// The call as text: `tool {arguments}`.
 pub(super) fn call_text(tool: &str, arguments: &JsonObject) -> String {
     format!("{tool} {}", Value::Object(arguments.clone()))
+}
+
+/// The call as text, for an answer to a call with the arguments `given`. The text does not repeat long values
+/// of that call, because they could need more tokens than the answer may have. The structured answer contains
+/// the whole call.
+pub(super) fn call_text_after(tool: &str, arguments: &JsonObject, given: &JsonObject) -> String {
+    let is_long = |value: &Value| estimate_tokens(&value.to_string()) > MAX_REPEATED_TOKENS;
+    let is_omitted = |value: &Value| given.values().any(|known| known == value) && is_long(value);
+    let (omitted, shown): (Map<_, _>, Map<_, _>) =
+        arguments.clone().into_iter().partition(|(_, value)| is_omitted(value));
+    let call = call_text(tool, &shown);
+    if omitted.is_empty() {
+        return call;
+    }
+    let names: Vec<String> = omitted.keys().map(|name| format!("`{name}`")).collect();
+    format!("{call} with the same {}", names.join(", "))
 }
 
 pub(super) fn object<const N: usize>(fields: [(&str, Value); N]) -> JsonObject {
@@ -102,4 +128,24 @@ pub(super) fn reports(suggestions: &[Suggestion]) -> Vec<SuggestedCall> {
         command: None,
     };
     (1..).zip(suggestions).map(report).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_arguments_are_not_repeated() {
+        let long = "a word, ".repeat(100);
+        let given = object([("query", json!(long)), ("limit", json!(3))]);
+        let check = |query: &str, expect: &str| {
+            let arguments = object([("query", json!(query)), ("cursor", json!("x"))]);
+            assert_eq!(call_text_after("search_code", &arguments, &given), expect);
+        };
+        check(&long, r#"search_code {"cursor":"x"} with the same `query`"#);
+        check("date", &call_text("search_code", &object([("query", json!("date")), ("cursor", json!("x"))])));
+        // A long value that the client does not have is not omitted.
+        let other = "other, ".repeat(100);
+        check(&other, &call_text("search_code", &object([("query", json!(other)), ("cursor", json!("x"))])));
+    }
 }

@@ -310,6 +310,78 @@ async fn budget_that_is_too_small_for_exact_search_is_reported() {
     assert!(agent.call("search_code", larger).await.ok().text.contains("needle"), "{}", called.text);
 }
 
+/// The text of the call for the next page does not repeat a long question. The structured answer contains the
+/// whole call.
+#[tokio::test]
+async fn long_question_gets_pages_of_results() {
+    let agent = agent().await;
+    let query = "value compute input, ".repeat(500);
+    let mut next = Some(json!({"query": query, "repository": "all", "limit": 2}));
+    let mut num_pages = 0;
+    while let Some(arguments) = next.take() {
+        let called = agent.call("search_code", arguments).await.ok();
+        let num_tokens = estimate_tokens(&called.text);
+        assert!(num_tokens <= 3_000, "{num_tokens}\n{}", called.text);
+        assert!(!called.json["results"].as_array().expect("results").is_empty(), "{}", called.text);
+        let call = &called.json["next_call"];
+        next = call.is_object().then(|| call["arguments"].clone());
+        assert_eq!(next.is_some(), called.text.contains("with the same `query`"), "{}", called.text);
+        assert!(next.as_ref().is_none_or(|next| next["query"] == json!(query)));
+        num_pages += 1;
+    }
+    assert!(num_pages > 1, "{num_pages}");
+}
+
+/// A result whose path alone exceeds the budget is shown without its text, and the next page follows.
+#[tokio::test]
+async fn results_with_long_paths_are_on_some_page() {
+    let folder = "folder.with.words/".repeat(14);
+    let mut content = FakeContent::new("long", "c1");
+    for number in 0..5 {
+        let path = format!("src/{folder}{number}.rs");
+        content = content.file(&path, "rust", &format!("fn value_{number}() {{\n    needle({number});\n}}\n"));
+    }
+    let agent = FakeAgent::new(vec![content], None).await;
+    let mut next = Some(json!({"query": "where is the needle", "max_tokens": 500}));
+    let mut paths = BTreeSet::new();
+    while let Some(arguments) = next.take() {
+        let called = agent.call("search_code", arguments).await.ok();
+        let num_tokens = estimate_tokens(&called.text);
+        assert!(num_tokens <= 500, "{num_tokens}\n{}", called.text);
+        let results = called.json["results"].as_array().expect("results");
+        assert!(!results.is_empty(), "{}", called.text);
+        paths.extend(results.iter().map(|result| result["path"].to_string()));
+        let call = &called.json["next_call"];
+        next = call.is_object().then(|| call["arguments"].clone());
+    }
+    assert_eq!(paths.len(), 5, "{paths:?}");
+}
+
+/// An empty answer stays within the budget, even if many repositories are not indexed, and if the suggested
+/// calls are long.
+#[tokio::test]
+async fn token_budget_holds_for_empty_answers() {
+    let waiting = |number: usize| FakeContent::new(&format!("team/service-{number}"), COMMIT).waiting();
+    let contents = [demo(), other()].into_iter().chain((0..300).map(waiting)).collect();
+    let agent = FakeAgent::new(contents, None).await;
+    let long = format!("{}retry delay", "flurbish qwonkle vextra, ".repeat(150));
+    for (query, max_tokens) in [("flurbish qwonkle", 500), ("flurbish qwonkle", 3_000), (&long, 1_500), (&long, 500)] {
+        for language in ["rust", "cobol"] {
+            let asked = json!({"query": query, "language": language, "max_tokens": max_tokens});
+            let called = agent.call("search_code", asked).await.ok();
+            let num_tokens = estimate_tokens(&called.text);
+            assert!(num_tokens <= max_tokens, "{num_tokens} of {max_tokens}\n{}", called.text);
+            assert!(called.text.contains("not indexed yet: "), "{}", called.text);
+            assert_eq!(called.json["nothing_found"]["num_not_indexed"], json!(300));
+        }
+    }
+    let called = agent.call("search_code", json!({"query": "flurbish qwonkle"})).await.ok();
+    let line = "not indexed yet: team/service-0, team/service-1, team/service-10 and 297 more";
+    assert!(called.text.contains(line), "{}", called.text);
+    let refused = agent.call("analyze_relationship", json!({"target": "flurbish_qwonkle", "mode": "callers"})).await;
+    assert!(refused.text.contains(line), "{}", refused.text);
+}
+
 /// Answers of all kinds stay within `max_tokens`, even with explanations, and on every page.
 #[tokio::test]
 async fn token_budget_holds_in_many_calls() {

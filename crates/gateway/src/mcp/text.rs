@@ -14,7 +14,14 @@ const MAX_LISTED: usize = 3;
 
 /// Appends the sources of an answer: the indexed state of each repository.
 pub(super) fn put_stamps(out: &mut String, stamps: &[SourceStamp]) {
-    for stamp in stamps.iter().take(MAX_LISTED) {
+    put_stamps_of(out, stamps, stamps.len());
+}
+
+/// Appends the indexed state of the first repositories, and the number of the others. `num_used` is the
+/// number of all repositories from which the answer was computed.
+pub(super) fn put_stamps_of(out: &mut String, stamps: &[SourceStamp], num_used: usize) {
+    let num_shown = stamps.len().min(MAX_LISTED);
+    for stamp in &stamps[..num_shown] {
         let partial = if stamp.partial { ", partial: some files are missing (index_status)" } else { "" };
         let newer = stamp.newer(|commit| one_line(&short_commit(commit))).map(|newer| format!(", {newer}"));
         let retry = matches!(stamp.newer_state.as_deref(), Some("failed" | "cancelled" | "not_indexed"));
@@ -26,8 +33,8 @@ pub(super) fn put_stamps(out: &mut String, stamps: &[SourceStamp]) {
             one_line(&stamp.repository)
         ));
     }
-    if stamps.len() > MAX_LISTED {
-        out.push_str(&format!("\n… and {} more repositories", stamps.len() - MAX_LISTED));
+    if num_used > num_shown {
+        out.push_str(&format!("\n… and {} more repositories", num_used - num_shown));
     }
 }
 
