@@ -197,7 +197,7 @@ mod tests {
             assert!(error.message.contains(expect), "{}", error.message);
         };
         let local = Caller::local();
-        check(&text, KEY, &local, Digest([2; 32]), 2_000, "another query");
+        check(&text, KEY, &local, Digest([2; 32]), 2_000, "different query");
         check(&text, CursorKey([8; 32]), &local, QUESTION, 2_000, "not issued to this caller");
         check(&text, KEY, &local, QUESTION, 700_000, "expired");
         check("", KEY, &local, QUESTION, 0, "not issued");

@@ -465,7 +465,7 @@ mod tests {
         check("search_code", of_question.clone(), of_question);
         // `type` selects what a search looks for, never the kind of chunk.
         let (message, _) = read("search_code", json!({"query": "x", "type": "function"})).expect_err("refused");
-        assert!(message.starts_with("`target_type` is one of auto, symbol, file"), "{message}");
+        assert!(message.starts_with("`target_type` must be one of auto, symbol, file"), "{message}");
     }
 
     #[test]

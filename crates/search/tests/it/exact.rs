@@ -181,7 +181,7 @@ async fn wrong_requests_and_cursors_are_refused() {
     check(&searcher, ExactRequest { cursor: Some("00".to_owned()), ..request("x") }, cursor, "not issued").await;
     let first = searcher.exact(&ExactRequest { limit: 1, ..request("needle") }).await.expect("an answer");
     let next = |text: &str| ExactRequest { cursor: first.next_cursor.clone(), ..request(text) };
-    check(&searcher, next("other"), cursor, "another query").await;
+    check(&searcher, next("other"), cursor, "different query").await;
     let other = Searcher { caller: Caller { name: "other".to_owned(), ..Caller::local() }, ..searcher.clone() };
     check(&other, next("needle"), cursor, "not issued").await;
 }
