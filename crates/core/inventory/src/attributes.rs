@@ -6,11 +6,10 @@
 //! files below a directory of that name. A line that git ignores has no effect.
 
 use std::collections::HashMap;
-use std::path::Path;
 
-use ignore::gitignore::Gitignore;
-
-use crate::ignore_file::{PatternLines, RuleFile, UnusableLines, above};
+use crate::git_patterns::GitPatterns;
+use crate::ignore_file::{RuleFile, UnusableLines, above, compile_lines};
+use crate::pattern_lines::last_of_equal;
 
 const ATTRIBUTE: &str = "linguist-generated";
 
@@ -25,20 +24,22 @@ pub(crate) enum Mark {
 
 /// The pattern and the mark of each line that marks files.
 pub(crate) fn marks(text: &str) -> impl Iterator<Item = (&str, Mark)> {
-    marked_lines(text).map(|(_, pattern, mark)| (pattern, mark))
+    marked_lines(text).into_iter().map(|(_, pattern, mark)| (pattern, mark))
 }
 
-/// The same as `marks`, with the one-based number of each line.
-fn marked_lines(text: &str) -> impl Iterator<Item = (usize, &str, Mark)> {
+/// The same as `marks`, with the one-based number of each line. If several lines have the same pattern, only
+/// the last is returned. The last matching line decides, so the other lines have no effect.
+fn marked_lines(text: &str) -> Vec<(usize, &str, Mark)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    text.lines().enumerate().filter_map(|(index, line)| {
+    let lines = text.lines().enumerate().filter_map(|(index, line)| {
         let (pattern, attributes) = split(line.trim_start())?;
         let mark = attributes.split_ascii_whitespace().filter_map(mark).next_back()?;
         // Git forbids negative patterns in attribute files. A line with `[attr]` defines a macro, not a
         // pattern.
         let is_pattern = !pattern.starts_with(['#', '!']) && !pattern.starts_with("[attr]");
         is_pattern.then_some((index + 1, pattern, mark))
-    })
+    });
+    last_of_equal(lines, |(_, pattern, _)| *pattern)
 }
 
 /// Splits a line into the pattern and the attributes. A pattern that contains blanks is in quotes.
@@ -70,7 +71,7 @@ pub(crate) struct GeneratedMarks {
 }
 
 struct CompiledFile {
-    patterns: Gitignore,
+    patterns: GitPatterns,
     /// Maps a pattern, as written in the file, to its mark.
     marks: HashMap<String, Mark>,
 }
@@ -100,23 +101,15 @@ impl GeneratedMarks {
 
 impl CompiledFile {
     fn find(&self, relative: &str) -> Option<Mark> {
-        match self.patterns.matched(Path::new(relative), false) {
-            ignore::Match::Ignore(glob) => self.marks.get(glob.original()).copied(),
-            _ => None,
-        }
+        self.marks.get(&self.patterns.find(relative.as_bytes(), false)?.text).copied()
     }
 }
 
 fn compile_file(file: &RuleFile, unusable: &mut Vec<UnusableLines>) -> Option<CompiledFile> {
-    let mut lines = PatternLines::new(&file.path);
-    let mut by_pattern = HashMap::new();
-    for (number, pattern, mark) in marked_lines(&file.text) {
-        if lines.add(number, pattern) {
-            by_pattern.insert(pattern.to_owned(), mark);
-        }
-    }
-    let patterns = lines.build(unusable)?;
-    (!by_pattern.is_empty()).then_some(CompiledFile { patterns, marks: by_pattern })
+    let lines = marked_lines(&file.text);
+    let patterns = compile_lines(&file.path, lines.iter().map(|(number, pattern, _)| (*number, *pattern)), unusable);
+    let marks = lines.iter().map(|(_, pattern, mark)| ((*pattern).to_owned(), *mark)).collect();
+    (!patterns.is_empty()).then_some(CompiledFile { patterns, marks })
 }
 
 #[cfg(test)]

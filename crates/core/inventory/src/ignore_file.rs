@@ -7,10 +7,11 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::path::Path;
 
 use cairn_domain::RepoPath;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::git_patterns::GitPatterns;
+use crate::pattern_lines::pattern_lines;
 
 /// A rule file. The text of the file contains rules for the paths below the directory of the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,7 +27,7 @@ pub struct RuleFile {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct UnusableLines {
     pub file: RepoPath,
-    /// One-based number of the first unusable line; 0 if the whole file cannot be used.
+    /// One-based number of the first unusable line.
     pub first_line: usize,
     pub num_lines: usize,
     /// The error in the first unusable line.
@@ -37,7 +38,6 @@ impl fmt::Display for UnusableLines {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { first_line, num_lines, message, .. } = self;
         match (first_line, num_lines) {
-            (0, _) => write!(formatter, "the patterns of the file cannot be used: {message}"),
             (line, 1) => write!(formatter, "line {line} is not a valid pattern and is ignored: {message}"),
             (line, lines) => {
                 write!(
@@ -57,13 +57,13 @@ pub(crate) struct IgnoreFiles {
 
 struct CompiledFile {
     path: String,
-    patterns: Gitignore,
+    patterns: GitPatterns,
 }
 
 /// The ignore file and the pattern that exclude a path.
 pub(crate) struct IgnoredBy<'a> {
     pub(crate) file: &'a str,
-    pub(crate) pattern: String,
+    pub(crate) pattern: &'a str,
 }
 
 impl IgnoreFiles {
@@ -71,15 +71,9 @@ impl IgnoreFiles {
     pub(crate) fn compile(files: &[RuleFile], unusable: &mut Vec<UnusableLines>) -> Self {
         let mut by_directory = HashMap::with_capacity(files.len());
         for file in files {
-            let text = file.text.strip_prefix('\u{feff}').unwrap_or(&file.text);
-            let mut lines = PatternLines::new(&file.path);
-            for (index, line) in text.lines().enumerate() {
-                lines.add(index + 1, line);
-            }
-            if let Some(patterns) = lines.build(unusable) {
-                let compiled = CompiledFile { path: file.path.as_str().to_owned(), patterns };
-                by_directory.insert(file.path.directory().to_owned(), compiled);
-            }
+            let patterns = compile_lines(&file.path, pattern_lines(&file.text), unusable);
+            let compiled = CompiledFile { path: file.path.as_str().to_owned(), patterns };
+            by_directory.insert(file.path.directory().to_owned(), compiled);
         }
         Self { by_directory }
     }
@@ -98,12 +92,9 @@ impl IgnoreFiles {
     fn decide(&self, path: &str, is_directory: bool) -> Option<IgnoredBy<'_>> {
         for (directory, relative) in above(path) {
             let Some(file) = self.by_directory.get(directory) else { continue };
-            match file.patterns.matched(Path::new(relative), is_directory) {
-                ignore::Match::Ignore(glob) => {
-                    return Some(IgnoredBy { file: &file.path, pattern: glob.original().to_owned() });
-                }
-                ignore::Match::Whitelist(_) => return None,
-                ignore::Match::None => {}
+            if let Some(pattern) = file.patterns.find(relative.as_bytes(), is_directory) {
+                let ignored = IgnoredBy { file: &file.path, pattern: &pattern.text };
+                return (!pattern.is_negative).then_some(ignored);
             }
         }
         None
@@ -117,45 +108,19 @@ pub(crate) fn above(path: &str) -> impl Iterator<Item = (&str, &str)> {
     below.chain([("", path)])
 }
 
-/// Collects the patterns of one rule file line by line.
-pub(crate) struct PatternLines<'f> {
-    file: &'f RepoPath,
-    builder: GitignoreBuilder,
-    unusable: Option<UnusableLines>,
-}
-
-impl<'f> PatternLines<'f> {
-    pub(crate) fn new(file: &'f RepoPath) -> Self {
-        Self { file, builder: GitignoreBuilder::new(""), unusable: None }
-    }
-
-    /// Adds a line. Returns false if the line cannot be used.
-    pub(crate) fn add(&mut self, line: usize, pattern: &str) -> bool {
-        let Err(error) = self.builder.add_line(None, pattern) else { return true };
-        let (file, message) = (self.file.clone(), message(&error));
-        let first = || UnusableLines { file, first_line: line, num_lines: 0, message };
-        self.unusable.get_or_insert_with(first).num_lines += 1;
-        false
-    }
-
-    pub(crate) fn build(self, unusable: &mut Vec<UnusableLines>) -> Option<Gitignore> {
-        unusable.extend(self.unusable);
-        match self.builder.build() {
-            Ok(patterns) => Some(patterns),
-            Err(error) => {
-                let (file, message) = (self.file.clone(), message(&error));
-                unusable.push(UnusableLines { file, first_line: 0, num_lines: 0, message });
-                None
-            }
-        }
-    }
-}
-
-fn message(error: &ignore::Error) -> String {
-    match error {
-        ignore::Error::Glob { err, .. } => err.clone(),
-        _ => "the patterns of the file are too large to be compiled".to_owned(),
-    }
+/// Compiles the lines of a rule file. Lines that cannot be used are added to `unusable`.
+pub(crate) fn compile_lines<'l>(
+    path: &RepoPath,
+    lines: impl IntoIterator<Item = (usize, &'l str)>,
+    unusable: &mut Vec<UnusableLines>,
+) -> GitPatterns {
+    let mut lines_of_file: Option<UnusableLines> = None;
+    let patterns = GitPatterns::compile(lines, |first_line, message| {
+        let first = || UnusableLines { file: path.clone(), first_line, num_lines: 0, message };
+        lines_of_file.get_or_insert_with(first).num_lines += 1;
+    });
+    unusable.extend(lines_of_file);
+    patterns
 }
 
 #[cfg(test)]
@@ -207,7 +172,7 @@ mod tests {
     fn decision_names_pattern_and_file() {
         let (files, _) = compile(&[("a/.cairnignore", "*.x\nb?.y")]);
         let found = files.find("a/c/b1.y").expect("ignored");
-        assert_eq!((found.file, found.pattern.as_str()), ("a/.cairnignore", "b?.y"));
+        assert_eq!((found.file, found.pattern), ("a/.cairnignore", "b?.y"));
     }
 
     #[test]

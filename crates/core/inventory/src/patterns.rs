@@ -29,6 +29,13 @@ pub struct InvalidPattern {
     pub message: PatternFault,
 }
 
+impl InvalidPattern {
+    /// The number of characters that may come from a repository.
+    pub(crate) fn num_untrusted_chars(&self) -> usize {
+        self.pattern.as_str().chars().count() + self.message.0.chars().count()
+    }
+}
+
 /// Why a pattern cannot be compiled: Cairn's own words, or the quoted message of the library, which may
 /// contain the pattern.
 #[derive(Clone, PartialEq, Eq, Debug)]
