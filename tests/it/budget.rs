@@ -179,6 +179,102 @@ fn large_secret_patterns_are_over_budget() {
     check_over_budget(&Index::new(), directory.path(), "ceilings.max_secret_pattern_bytes");
 }
 
+/// Rule files with many patterns. The generation that is already published stays published.
+#[test]
+fn thousands_of_patterns_in_rule_files_are_over_budget() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let root = directory.path();
+    for number in 0..30 {
+        write(root, &format!("d{}/a{number}1.c", number % 3), format!("int f{number}(void) {{ return {number}; }}\n"));
+    }
+    let lines = |num_lines: usize, end: &str, line: &dyn Fn(usize) -> String| -> String {
+        (0..num_lines).map(|number| format!("{}{end}\n", line(number))).collect()
+    };
+    let wildcard = |number: usize| format!("a?{number}.c");
+    let name = |number: usize| format!("n{number}");
+    let over = [
+        (".cairnignore", lines(90_000, "", &wildcard), "ceilings.max_rule_patterns"),
+        (".cairnignore", lines(110_000, "", &name), "ceilings.max_rule_patterns"),
+        (".cairnignore", lines(12_000, "", &wildcard), "ceilings.max_rule_pattern_bytes"),
+        (".gitattributes", lines(12_000, " linguist-generated", &wildcard), "ceilings.max_rule_pattern_bytes"),
+    ];
+    let check = |source: &Path| {
+        let index = Index::new();
+        write(index.path(), "config.toml", "[sources]\nallow_file = true\n");
+        let commit = |what: &str| {
+            if root.join(".git").exists() {
+                commit(root, what);
+            }
+        };
+        commit("without rules");
+        index.index(source);
+        for (file, patterns, setting) in &over {
+            for directory in ["", "d0/", "d1/", "d2/"] {
+                write(root, &format!("{directory}{file}"), patterns);
+            }
+            commit(setting);
+            check_over_budget(&index, source, setting);
+            assert!(index.ok(&["search", "f1"]).contains("a11.c"), "the published generation is gone");
+            for directory in ["", "d0/", "d1/", "d2/"] {
+                fs::remove_file(root.join(format!("{directory}{file}"))).expect("removed");
+            }
+        }
+    };
+    check(root);
+    git(root, &["init", "-q", "-b", "main"]);
+    check(root);
+    let bare = root.join(".git");
+    check(&bare);
+    check(Path::new(&format!("file://{}", bare.display())));
+}
+
+/// Equal lines count once. 2,000 patterns to ignore files and 1,000 patterns to mark files are within the
+/// ceilings.
+#[test]
+fn patterns_within_the_ceilings_are_applied_within_bounds() {
+    let directory = repository();
+    let root = directory.path();
+    for number in 0..2_000 {
+        write(root, &format!("d{}/a{number}x.c", number % 4), format!("int f{number}(void) {{ return {number}; }}\n"));
+    }
+    let ignored: String = (0..2_000).map(|number| format!("*a???????????????{number}.c\n")).collect();
+    let marked: String = (0..1_000).map(|number| format!("/d1/**/gen-?{number}.pb.c linguist-generated\n")).collect();
+    write(root, ".cairnignore", format!("{}{ignored}", "a?1x.c\n".repeat(60_000)));
+    write(root, "d0/.cairnignore", "a?2x.c\n".repeat(140_000));
+    write(root, ".gitattributes", marked);
+    write(root, "d1/.gitignore", "a?3x.c\n".repeat(140_000));
+    let index = Index::new();
+    let answer = index_within_bounds(&index, root, "patterns within the ceilings");
+    assert!(answer.contains("\"published\""), "{answer}");
+    for (path, is_indexed) in
+        [("d0/a0x.c", true), ("d1/a21x.c", false), ("d3/a11x.c", false), ("d0/a12x.c", false), ("d1/a93x.c", false)]
+    {
+        assert_eq!(index.run(&["show", "r", path]).status.success(), is_indexed, "{path}");
+    }
+}
+
+/// A local ignore file over its limit hides everything below its directory, and is reported.
+#[test]
+fn large_git_ignore_files_are_reported_within_bounds() {
+    for (file, line, num_lines, what) in [
+        (".gitignore", "a?", 20_000, "bytes of compiled ignore patterns"),
+        (".gitignore", "n", 90_000, "90000 ignore patterns"),
+        (".git/info/exclude", "a?", 20_000, "bytes of compiled ignore patterns"),
+    ] {
+        let directory = repository();
+        write(directory.path(), "a.py", "x = 1\n");
+        commit(directory.path(), "first");
+        let text: String = (0..num_lines).map(|number| format!("{line}{number}.c\n")).collect();
+        write(directory.path(), file, text);
+        let index = Index::new();
+        let answer = index_within_bounds(&index, directory.path(), file);
+        assert!(answer.contains("\"published\"") && answer.contains("\"failed(unreadable)\":1"), "{answer}");
+        let why = index.ok(&["coverage", "r", "--why", file]);
+        assert!(why.contains(what), "{why}");
+        index.ok(&["show", "r", "a.py"]);
+    }
+}
+
 /// Every file and every record of a file contains the tags of the file, so a few kilobytes of settings could
 /// cause gigabytes of data.
 #[test]

@@ -2,10 +2,11 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use cairn_domain::{BlobId, EntryKind, RepoPath, Revision, Source, SyncProgress, Tenant};
 
+use crate::ErrorKind;
 use crate::error::port_error;
 
 port_error!(
@@ -51,11 +52,12 @@ pub struct SourceCache {
     pub history: Vec<u8>,
 }
 
-/// Counts the progress of a sync. Repeated work is counted again.
+/// Counts the progress of a sync, and asks its threads to stop. Repeated work is counted again.
 #[derive(Default, Debug)]
 pub struct SyncMeter {
     fetched_bytes: AtomicU64,
     num_files_read: AtomicU64,
+    is_stopped: AtomicBool,
 }
 
 impl SyncMeter {
@@ -66,6 +68,21 @@ impl SyncMeter {
 
     pub fn file_read(&self) {
         self.num_files_read.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Ends the work of the sync, because its result is no longer needed. All threads that work for the sync
+    /// return at their next check.
+    pub fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    /// Returns an error if the sync was stopped. Work that may take long must call this method at intervals.
+    pub fn check(&self, operation: &'static str, key: &str) -> Result<(), SourceError> {
+        if self.is_stopped() { Err(SourceError::new(ErrorKind::Cancelled, operation, key)) } else { Ok(()) }
     }
 
     pub fn progress(&self) -> SyncProgress {
@@ -119,7 +136,8 @@ pub struct ReadOptions {
     pub branch: Option<String>,
     /// `SnapshotTree::cache` of the last read of this source.
     pub cache: SourceCache,
-    /// Receives the progress of the fetch.
+    /// Receives the progress of the fetch. If the sync is stopped, the read returns an error of the kind
+    /// `Cancelled`.
     pub meter: Arc<SyncMeter>,
     /// Ends the listing if the tree is too large for the caller.
     pub listing: ListingLimit,
@@ -162,7 +180,7 @@ pub trait ContentReader: Send {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BlobStoreError, ErrorKind};
+    use crate::BlobStoreError;
 
     #[test]
     fn source_errors_are_recognised() {

@@ -21,6 +21,7 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::path::Path;
 
 use cairn_domain::BlobId;
+use cairn_ports::SyncMeter;
 use cairn_redaction::quoted;
 use git2::{Commit, Oid};
 
@@ -36,8 +37,15 @@ impl History {
     /// that it walks fewer commits. If the history exceeds the limits, it contains no paths. It must be saved
     /// nevertheless, so that its commits are not counted again. `None` if the history cannot be read. The log
     /// contains the reason in both cases.
-    pub(crate) fn of(path: &Path, commit: BlobId, saved: Option<History>, limits: &Limits) -> Option<History> {
-        match walk(path, commit, saved, limits) {
+    pub(crate) fn of(
+        path: &Path,
+        commit: BlobId,
+        saved: Option<History>,
+        limits: &Limits,
+        meter: &SyncMeter,
+    ) -> Option<History> {
+        match walk(path, commit, saved, limits, meter) {
+            _ if meter.is_stopped() => None,
             Ok(history) if history.num_commits > limits.max_commits => {
                 let (num_commits, max_commits) = (history.num_commits, limits.max_commits);
                 tracing::warn!(path = %path.display(), num_commits, max_commits, "the history is too long to walk");
@@ -53,9 +61,15 @@ impl History {
     }
 }
 
-fn walk(path: &Path, commit: BlobId, saved: Option<History>, limits: &Limits) -> Result<History, git2::Error> {
+fn walk(
+    path: &Path,
+    commit: BlobId,
+    saved: Option<History>,
+    limits: &Limits,
+    meter: &SyncMeter,
+) -> Result<History, git2::Error> {
     let repository = OpenRepository::open(path)?;
-    let commits = Commits::of(&repository)?;
+    let commits = Commits::of(&repository, meter)?;
     let boundary = commits.boundary();
     let saved = saved.filter(|saved| saved.boundary == boundary && commits.find(id_of(saved.commit)).is_ok());
     // A history that was too long for earlier limits is walked if it may fit now.

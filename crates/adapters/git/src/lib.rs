@@ -1,10 +1,10 @@
 //! Reads sources: working trees, bare repositories and plain directories on disk, and remotes.
 //!
-//! The adapter uses a library and a program. The library libgit2 only reads objects and the index: it never
-//! checks out files, fetches, or runs a command. The program `git` fetches remotes. The program runs as a
-//! restricted child process (see `remote::cage`). Contents come from the object store by id, or from files on
-//! disk. When a file on disk is read, its bytes are hashed again. The hash must equal the object id that the
-//! listing contains for the file. A path in a git tree is only data: no file with this path is opened.
+//! The adapter uses a library and a program. The library libgit2 only reads objects: it never checks out
+//! files, fetches, or runs a command. The program `git` fetches remotes. The program runs as a restricted
+//! child process (see `remote::cage`). Contents come from the object store by id, or from files on disk. When
+//! a file on disk is read, its bytes are hashed again. The hash must equal the object id that the listing
+//! contains for the file. A path in a git tree is only data: no file with this path is opened.
 //!
 //! Invariants: each path of a tree is listed once, and the paths are sorted. No path leads out of the root.
 //! No limit can be exceeded (entries, depth, bytes, time, memory of children). No URL, error or log line

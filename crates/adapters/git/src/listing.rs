@@ -2,23 +2,24 @@
 //! files on disk.
 
 use cairn_domain::{Digest, Digester};
-use cairn_ports::{ErrorKind, ListedSoFar, ListingLimit, SourceError, TreeEntry};
+use cairn_ports::{ErrorKind, ListedSoFar, ListingLimit, SourceError, SyncMeter, TreeEntry};
 
 use crate::failure::failure;
 use crate::settings::Limits;
 
 /// Counts the entries of a listing. Returns an error if the limit of the adapter or of the caller is
-/// exceeded.
+/// exceeded, or if the sync was stopped.
 pub(crate) struct Counter<'l> {
     key: &'l str,
     max_entries: usize,
     limit: &'l ListingLimit,
+    meter: &'l SyncMeter,
     listed: ListedSoFar,
 }
 
 impl<'l> Counter<'l> {
-    pub(crate) fn new(key: &'l str, max_entries: usize, limit: &'l ListingLimit) -> Self {
-        Self { key, max_entries, limit, listed: ListedSoFar::default() }
+    pub(crate) fn new(key: &'l str, max_entries: usize, limit: &'l ListingLimit, meter: &'l SyncMeter) -> Self {
+        Self { key, max_entries, limit, meter, listed: ListedSoFar::default() }
     }
 
     /// Checks the number of paths of the whole listing, which is known before the first entry exists.
@@ -46,7 +47,13 @@ impl<'l> Counter<'l> {
         self.check("directories", num_directories)
     }
 
+    /// Returns an error if the sync was stopped.
+    pub(crate) fn check_stopped(&self) -> Result<(), SourceError> {
+        self.meter.check("open", self.key)
+    }
+
     fn check(&self, what: &str, figure: u64) -> Result<(), SourceError> {
+        self.check_stopped()?;
         let limit = self.max_entries;
         if figure <= limit as u64 {
             return Ok(());

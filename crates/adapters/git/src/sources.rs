@@ -89,7 +89,7 @@ impl GitSources {
         options: &'s ReadOptions,
         patience: Duration,
     ) -> Result<Remote<'s>, SourceError> {
-        Remote::new(url, options.tenant.as_ref(), &self.settings, self.resolve.as_ref(), patience)
+        Remote::new(url, options, &self.settings, self.resolve.as_ref(), patience)
     }
 
     /// Opens the tree of a remote. Fetches first, unless the clone already contains the remote's head.
@@ -98,12 +98,12 @@ impl GitSources {
         let branch = options.branch.as_deref();
         create_private_directory(&self.settings.clones).map_err(|error| not_private(url, error))?;
         let clone = CloneDirectory::new(self.clone_directory(url), url);
-        let lock = clone.lock(remote.time_left())?;
+        let lock = clone.lock(remote.time_left(), &options.meter)?;
         clone.restore()?;
         let head = remote.head(branch)?;
         let commit = match clone.commit(branch) {
             Some(commit) if commit == head.commit => commit,
-            _ => remote.fetch(&clone, (branch, &head), &options.meter)?,
+            _ => remote.fetch(&clone, (branch, &head))?,
         };
         let tree = ObjectTree::open(clone.path(), commit, head.branch, options, &self.settings.limits);
         // Sets the time of the last use to now, because the caller now begins to read the clone.

@@ -7,6 +7,7 @@ use cairn_pipeline::StageError;
 use cairn_ports::{ContentReader, SyncMeter, TreeEntry};
 
 use super::content::{Blob, Content};
+use super::deadline::check_stopped;
 use super::inventory::Inventory;
 use super::on_change::OnChange;
 use super::reading::Reading;
@@ -45,7 +46,7 @@ impl Sync {
         let previous = self.artifacts.manifest(&published.manifest).await?;
         let meter = Arc::new(SyncMeter::default());
         let tree = self.open(request, &meter).await?;
-        let settings = Arc::new(self.settings(request, &tree, OnChange::Record).await?);
+        let settings = Arc::new(self.settings(request, &tree, &meter, OnChange::Record).await?);
         let inventory = Inventory {
             reading: Reading { tools: self.tools.clone(), settings, tree, meter, on_change: OnChange::Record },
             inputs_digest: self.inputs_digest(request),
@@ -62,6 +63,7 @@ fn read(inventory: &Inventory, limits: ChangedLimits) -> Result<Vec<ChangedSourc
     let mut reader = reading.tree.reader().map_err(of_source)?;
     let (mut changed, mut num_bytes) = (Vec::new(), 0);
     for position in to_read {
+        check_stopped(&reading.meter)?;
         let listed = &reading.tree.entries()[position];
         num_bytes += listed.size_bytes;
         if changed.len() >= limits.max_files || num_bytes > limits.max_bytes {

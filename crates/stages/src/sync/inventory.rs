@@ -13,6 +13,7 @@ use cairn_wire::Manifest;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::budget;
+use super::deadline::check_stopped;
 use super::modules::Modules;
 use super::packing::{Contents, Known, Packed};
 use super::reading::Reading;
@@ -54,8 +55,9 @@ impl Inventory {
     pub(super) fn list(&self) -> Result<(Vec<ManifestEntry>, Vec<usize>), StageError> {
         let tree = &self.reading.tree;
         let modules = Modules::detect(&self.reading.settings.repository, tree.entries());
-        let mut entries: Vec<ManifestEntry> =
-            tree.entries().iter().map(|entry| self.decide_by_path(entry, &modules)).collect();
+        // Matching many patterns takes long, so each path is a point at which a sync can be stopped.
+        let decide = |entry| check_stopped(&self.reading.meter).map(|()| self.decide_by_path(entry, &modules));
+        let mut entries = tree.entries().iter().map(decide).collect::<Result<Vec<_>, StageError>>()?;
         let to_read = self.reuse(&mut entries);
         budget::check_reading(&entries, &to_read, &self.ceilings)?;
         Ok((entries, to_read))

@@ -9,6 +9,9 @@ mod budget;
 mod changed;
 mod changes;
 mod content;
+mod deadline;
+#[cfg(test)]
+mod deadline_tests;
 mod inventory;
 mod modules;
 mod on_change;
@@ -40,6 +43,7 @@ use tokio::time::Instant;
 
 pub use changed::{ChangedLimits, ChangedSource};
 pub(crate) use changes::is_doubtful;
+use deadline::Deadline;
 use on_change::OnChange;
 pub use opening::{OpenedSource, declared_name};
 pub(crate) use refusal::{invalid, of_source, over_budget};
@@ -194,9 +198,7 @@ impl Sync {
     ) -> Result<Synced, StageError> {
         let now = Instant::now();
         let began_at = opened.as_ref().and_then(|opened| now.checked_sub(opened.took)).unwrap_or(now);
-        let limit_seconds = self.operator.ceilings.sync_timeout_seconds;
-        let deadline = began_at + Duration::from_secs(limit_seconds);
-        let too_long = || opening::too_long(began_at.elapsed().as_secs(), limit_seconds);
+        let deadline = Deadline::new(began_at, self.operator.ceilings.sync_timeout_seconds);
         let view = self.catalogue.view().await?;
         let published = self.catalogue.published(&view, request.repository.id).await?;
         let previous = match &published {
@@ -204,8 +206,7 @@ impl Sync {
             None => Arc::default(),
         };
         if let Some(last) = &published {
-            let comparing = tokio::time::timeout_at(deadline, self.is_where_it_was(&request, last, &previous));
-            match comparing.await.unwrap_or_else(|_| Err(too_long())) {
+            match deadline.limit(meter, self.is_where_it_was(&request, last, &previous)).await {
                 Ok(true) => return Ok(Synced::Unchanged { published: Box::new(last.clone()), cache: request.cache }),
                 Ok(false) => {}
                 Err(error) if refusal::is_refusal(&error) => {
@@ -218,8 +219,7 @@ impl Sync {
         loop {
             let on_change = if attempt < ATTEMPTS { OnChange::ListAgain } else { OnChange::Record };
             let reading = self.read(&request, opened.take(), &previous, meter, on_change);
-            let reading = tokio::time::timeout_at(deadline, reading);
-            match reading.await.unwrap_or_else(|_| Err(too_long())) {
+            match deadline.limit(meter, reading).await {
                 Err(error) if error.code == FailureCode::Conflict && attempt < ATTEMPTS => attempt += 1,
                 Err(error) if refusal::is_refusal(&error) => {
                     return self.refuse(lease, &request, published, error).await;
@@ -253,7 +253,8 @@ impl Sync {
         let has_settings = previous.find(SETTINGS_FILE).is_some();
         let selected = published.branch.clone().filter(|_| branch.is_none() && has_settings);
         for branch in std::iter::once(branch.clone()).chain(selected.map(Some)) {
-            let options = ReadOptions { tenant: Some(tenant.clone()), branch, ..ReadOptions::default() };
+            let (tenant, meter) = (Some(tenant.clone()), Arc::clone(&request.meter));
+            let options = ReadOptions { tenant, branch, meter, ..ReadOptions::default() };
             let (source, location) = (Arc::clone(&self.source), request.repository.source.clone());
             let head = blocking(move || source.head(&location, &options).map_err(of_source)).await?;
             if head.is_none_or(|head| head.to_string() != published.revision) {
@@ -276,7 +277,7 @@ impl Sync {
             Some(opened) => opened.tree?,
             None => self.open(request, meter).await?,
         };
-        let settings = Arc::new(self.settings(request, &tree, on_change).await?);
+        let settings = Arc::new(self.settings(request, &tree, meter, on_change).await?);
         let inventory = inventory::Inventory {
             reading: reading::Reading {
                 tools: self.tools.clone(),

@@ -15,8 +15,9 @@ use cairn_redaction::quoted;
 use cairn_wire::RequestSettings;
 use tokio::time::Instant;
 
+use super::deadline::Deadline;
 use super::on_change::OnChange;
-use super::refusal::{self, over_budget};
+use super::refusal;
 use super::settings::{self, Effective};
 use super::{Sync, SyncRequest};
 use crate::threads::blocking;
@@ -39,13 +40,12 @@ impl Sync {
         let meter = Arc::new(SyncMeter::default());
         let opening = async {
             let tree = self.open(request, &meter).await?;
-            self.settings(request, &tree, OnChange::ListAgain).await?;
+            self.settings(request, &tree, &meter, OnChange::ListAgain).await?;
             Ok(tree)
         };
         let began_at = Instant::now();
-        let limit_seconds = self.operator.ceilings.sync_timeout_seconds;
-        let opened = tokio::time::timeout(Duration::from_secs(limit_seconds), opening).await;
-        match opened.unwrap_or_else(|_| Err(too_long(limit_seconds, limit_seconds))) {
+        let deadline = Deadline::new(began_at, self.operator.ceilings.sync_timeout_seconds);
+        match deadline.limit(&meter, opening).await {
             Err(error) if error.code == FailureCode::InvalidSettings => Err(error),
             tree => Ok(OpenedSource { tree, took: began_at.elapsed() }),
         }
@@ -100,13 +100,14 @@ impl Sync {
         &self,
         request: &SyncRequest,
         tree: &Arc<dyn SnapshotTree>,
+        meter: &Arc<SyncMeter>,
         on_change: OnChange,
     ) -> Result<Effective, StageError> {
         let request_settings = RequestSettings::from_json(&request.repository.settings)
             .map_err(|error| quoted(&error))
             .map_err(|why| refusal::invalid(FaultMessage::from("the stored settings cannot be read: ").and(why)))?;
-        let (operator, tree) = (Arc::clone(&self.operator), Arc::clone(tree));
-        blocking(move || settings::read(tree.as_ref(), &operator, &request_settings, on_change)).await
+        let (operator, tree, meter) = (Arc::clone(&self.operator), Arc::clone(tree), Arc::clone(meter));
+        blocking(move || settings::read(tree.as_ref(), &operator, &request_settings, &meter, on_change)).await
     }
 
     /// Returns a limit that ends a listing as soon as the number of paths exceeds the operator's maximum.
@@ -147,8 +148,4 @@ fn settings_in(tree: &dyn SnapshotTree) -> Option<RepositorySettings> {
     }
     let bytes = tree.reader().ok()?.read(entry).ok()?;
     RepositorySettings::parse(&String::from_utf8(bytes).ok()?).ok()
-}
-
-pub(super) fn too_long(figure: u64, limit_seconds: u64) -> StageError {
-    over_budget("seconds of wall time", figure, limit_seconds, "ceilings.sync_timeout_seconds")
 }

@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 use tokio::sync::mpsc;
 
 use super::content::{Blob, Content, unreadable};
+use super::deadline::check_stopped;
 use super::on_change::{CHANGES, OnChange};
 use super::reading::Reading;
 use super::refusal::of_source;
@@ -188,6 +189,7 @@ impl Worker {
         let mut writer = PackWriter::new(ArtifactKind::SourcePack);
         let mut contents = Vec::with_capacity(groups.len());
         for group in groups {
+            check_stopped(&self.reading.meter)?;
             self.read_group(group, reader, &mut writer, &mut contents)?;
         }
         let pack = (writer.num_records() > 0).then(|| writer.finish());

@@ -3,9 +3,9 @@
 
 use cairn_config::{Ceilings, FaultMessage, Operator, RepositorySettings, SETTINGS_FILE, TagRule, TagRules};
 use cairn_domain::{Digest, Digester, RepoPath};
-use cairn_inventory::{InvalidRules, Patterns, RuleFile, RuleSettings, Rules, UnusableLines};
+use cairn_inventory::{InvalidRules, PatternCost, Patterns, RuleFile, RuleSettings, Rules, UnusableLines};
 use cairn_pipeline::StageError;
-use cairn_ports::SnapshotTree;
+use cairn_ports::{SnapshotTree, SyncMeter};
 use cairn_redaction::{IgnorePattern, Redactor, SecretsIgnore, SensitiveNames, is_sensitive, quoted};
 use cairn_wire::{FileError, RequestSettings};
 
@@ -38,9 +38,10 @@ pub(crate) fn read(
     tree: &dyn SnapshotTree,
     operator: &Operator,
     request: &RequestSettings,
+    meter: &SyncMeter,
     on_change: OnChange,
 ) -> Result<Effective, StageError> {
-    let files = SettingsFiles::read(tree, &operator.ceilings, on_change)?;
+    let files = SettingsFiles::read(tree, &operator.ceilings, meter, on_change)?;
     let text = files.yaml;
     let as_written = RepositorySettings::parse(&text).map_err(invalid)?;
     let ignore = secrets_ignore(&as_written.secrets_ignore, &operator.ceilings)?;
@@ -50,6 +51,7 @@ pub(crate) fn read(
         attribute_files: files.attribute_files,
         ..rule_settings(&repository, operator, request, files.ignore_files)
     };
+    check_patterns(&rule_settings, &operator.ceilings)?;
     let sensitive = sensitive_names(&repository, operator)?;
     let rules =
         Rules::compile(&rule_settings, move |path| is_sensitive(path, &sensitive).is_some()).map_err(invalid)?;
@@ -112,6 +114,15 @@ fn tag_rules(rules: &[TagRule], ceilings: &Ceilings) -> Result<TagRules, StageEr
     TagRules::compile(rules).map_err(all_invalid)
 }
 
+/// Checks the patterns of the rule files against their ceilings, before any pattern is compiled.
+fn check_patterns(settings: &RuleSettings, ceilings: &Ceilings) -> Result<(), StageError> {
+    let PatternCost { num_patterns, compiled_bytes } = settings.pattern_cost();
+    let what = "patterns in `.cairnignore` and `.gitattributes` files";
+    check(what, num_patterns, ceilings.max_rule_patterns, "ceilings.max_rule_patterns")?;
+    let what = "bytes of compiled patterns in `.cairnignore` and `.gitattributes` files";
+    check(what, compiled_bytes, ceilings.max_rule_pattern_bytes, "ceilings.max_rule_pattern_bytes")
+}
+
 /// Checks the settings of a call before anything is registered or changed.
 pub fn check_request(operator: &Operator, request: &RequestSettings) -> Result<(), StageError> {
     path_rules(Vec::new(), operator, request).map(drop)
@@ -159,6 +170,7 @@ pub fn path_rules(
 }
 
 fn compile(settings: &RuleSettings, repository: &RepositorySettings, operator: &Operator) -> Result<Rules, StageError> {
+    check_patterns(settings, &operator.ceilings)?;
     let sensitive = sensitive_names(repository, operator)?;
     Rules::compile(settings, move |path| is_sensitive(path, &sensitive).is_some()).map_err(invalid)
 }
@@ -225,6 +237,38 @@ mod tests {
     }
 
     #[test]
+    fn patterns_of_rule_files_have_ceilings() {
+        let file = |path: &str, line: &dyn Fn(usize) -> String, num_lines: usize| RuleFile {
+            path: RepoPath::parse(path).expect("a path"),
+            text: (0..num_lines).map(line).collect(),
+        };
+        let check = |settings: &RuleSettings, expect: Option<&str>| {
+            let message = check_patterns(settings, &Ceilings::default()).err().map(|error| error.chain());
+            assert_eq!(message.is_some(), expect.is_some(), "{message:?}");
+            assert!(message.unwrap_or_default().contains(expect.unwrap_or_default()), "{expect:?}");
+        };
+        let ignoring = |line: &dyn Fn(usize) -> String, num_lines: usize| RuleSettings {
+            ignore_files: vec![file(".cairnignore", line, num_lines)],
+            ..RuleSettings::default()
+        };
+        let marking = |line: &dyn Fn(usize) -> String, num_lines: usize| RuleSettings {
+            attribute_files: vec![file(".gitattributes", line, num_lines)],
+            ..RuleSettings::default()
+        };
+        let name = |number: usize| format!("name{number}\n");
+        let wildcard = |number: usize| format!("a?{number}.c\n");
+        let mark = |number: usize| format!("/services/team-{number}/**/*.pb.go linguist-generated\n");
+        check(&ignoring(&name, 20_000), None);
+        check(&ignoring(&name, 50_001), Some("50001 patterns in `.cairnignore` and `.gitattributes` files"));
+        check(&ignoring(&wildcard, 2_000), None);
+        check(&ignoring(&wildcard, 40_000), Some("ceilings.max_rule_pattern_bytes"));
+        check(&marking(&mark, 2_000), None);
+        check(&marking(&mark, 40_000), Some("ceilings.max_rule_pattern_bytes"));
+        check(&marking(&|number| format!("*.{number} text\n"), 100_000), None);
+        check(&ignoring(&|_| "a?1.c\n".to_owned(), 100_000), None);
+    }
+
+    #[test]
     fn messages_about_patterns_are_bounded() {
         let fault = |number: usize| cairn_inventory::InvalidPattern {
             field: "tags",
@@ -232,6 +276,6 @@ mod tests {
             message: "the pattern is empty".to_owned().into(),
         };
         let message = all_invalid((0..1_000).map(fault).collect()).chain();
-        assert!(message.len() < 6_000 && message.contains("more"), "{} bytes", message.len());
+        assert!(message.len() < 1_000 && message.contains("more"), "{} bytes", message.len());
     }
 }

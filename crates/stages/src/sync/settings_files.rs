@@ -9,10 +9,11 @@ use cairn_config::{Ceilings, FaultMessage, SETTINGS_FILE};
 use cairn_domain::{EntryKind, RepoPath};
 use cairn_inventory::RuleFile;
 use cairn_pipeline::StageError;
-use cairn_ports::{ContentReader, ErrorKind, SnapshotTree, TreeEntry};
+use cairn_ports::{ContentReader, ErrorKind, SnapshotTree, SyncMeter, TreeEntry};
 use cairn_wire::FileError;
 
 use super::budget::check;
+use super::deadline::check_stopped;
 use super::on_change::{CHANGES, OnChange};
 use super::refusal::{invalid, of_source};
 
@@ -45,13 +46,19 @@ fn kind_of(path: &str) -> Option<Kind> {
 }
 
 impl SettingsFiles {
-    pub fn read(tree: &dyn SnapshotTree, ceilings: &Ceilings, on_change: OnChange) -> Result<Self, StageError> {
+    pub fn read(
+        tree: &dyn SnapshotTree,
+        ceilings: &Ceilings,
+        meter: &SyncMeter,
+        on_change: OnChange,
+    ) -> Result<Self, StageError> {
         check_rule_files(tree, ceilings)?;
         let mut files = Self::default();
         let mut reader = None;
         for entry in tree.entries() {
             files.report_directory(&entry.path);
             let Some(kind) = kind_of(entry.path.as_str()) else { continue };
+            check_stopped(meter)?;
             if let Some(message) = closed(entry) {
                 files.report(&entry.path, message);
                 continue;
@@ -193,7 +200,7 @@ mod tests {
         }
 
         fn settings(&self) -> Result<SettingsFiles, StageError> {
-            SettingsFiles::read(self, &Ceilings::default(), OnChange::ListAgain)
+            SettingsFiles::read(self, &Ceilings::default(), &SyncMeter::default(), OnChange::ListAgain)
         }
     }
 
@@ -271,7 +278,8 @@ mod tests {
     fn tree_that_changed_is_read_again() {
         let tree = Tree::default().with(".cairnignore", Err(ErrorKind::Conflict));
         assert_eq!(tree.settings().err().map(|error| error.code.as_str()), Some("conflict"));
-        let files = SettingsFiles::read(&tree, &Ceilings::default(), OnChange::Record).expect("the sync goes on");
+        let files = SettingsFiles::read(&tree, &Ceilings::default(), &SyncMeter::default(), OnChange::Record)
+            .expect("the sync goes on");
         let errors: Vec<&str> = files.errors.iter().map(|error| error.message.as_str()).collect();
         assert_eq!(errors, ["cannot be read: the file changes while it is read"]);
     }
@@ -281,8 +289,8 @@ mod tests {
         let tree = Tree::default().with("a/.cairnignore", Ok(b"12345")).with("b/.gitattributes", Ok(b"12345"));
         let check = |max_rule_files, max_rule_file_bytes, expected: Option<&str>| {
             let ceilings = Ceilings { max_rule_files, max_rule_file_bytes, ..Ceilings::default() };
-            let code = SettingsFiles::read(&tree, &ceilings, OnChange::Record).err().map(|error| error.code.as_str());
-            assert_eq!(code, expected);
+            let files = SettingsFiles::read(&tree, &ceilings, &SyncMeter::default(), OnChange::Record);
+            assert_eq!(files.err().map(|error| error.code.as_str()), expected);
         };
         check(2, 10, None);
         check(1, 10, Some("over_budget"));

@@ -128,15 +128,15 @@ impl ContentReader for Content {
     }
 }
 
-struct World {
+pub(super) struct World {
     remote: Arc<Remote>,
-    runs: Arc<Metastore>,
-    sync: Sync,
-    record: RepositoryRecord,
+    pub(super) runs: Arc<Metastore>,
+    pub(super) sync: Sync,
+    pub(super) record: RepositoryRecord,
 }
 
 impl World {
-    async fn new() -> Self {
+    pub(super) async fn new() -> Self {
         let remote = Arc::new(Remote::default());
         let runs = Arc::new(Metastore::new(Arc::new(MemoryRuns::new())));
         let (tenant, name) = (Tenant::new("acme"), RepositoryName::new("git.example/acme/shop"));
@@ -158,7 +158,7 @@ impl World {
         Self { remote, runs, sync, record }
     }
 
-    fn request(&self, rebuild: bool) -> SyncRequest {
+    pub(super) fn request(&self, rebuild: bool) -> SyncRequest {
         let (repository, cache, meter) = (self.record.clone(), SourceCache::default(), Arc::default());
         SyncRequest { repository, cache, rebuild, lane: Lane::Bulk, meter }
     }
@@ -171,7 +171,7 @@ impl World {
     }
 
     /// Syncs the repository, and publishes the run.
-    async fn publish(&self, rebuild: bool, state: RunState) {
+    pub(super) async fn publish(&self, rebuild: bool, state: RunState) {
         let run = self.synced(rebuild).await.expect("a run");
         loop {
             let ready = self.runs.ready(run).await.expect("parts");

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use cairn_domain::Revision;
-use cairn_ports::{ErrorKind, ListingLimit, ReadOptions, SourceCache, SourceError};
+use cairn_ports::{ErrorKind, ListingLimit, ReadOptions, SourceCache, SourceError, SyncMeter};
 
 use super::identify::identify;
 use super::root::Root;
@@ -31,10 +31,11 @@ pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) ->
         std::io::ErrorKind::NotADirectory => failure(ErrorKind::Invalid, "open", path, "is not a directory"),
         _ => from_io("open", path, error),
     })?;
-    let counter = Counter::new(path, settings.limits.max_entries, &options.listing);
+    let counter = Counter::new(path, settings.limits.max_entries, &options.listing, &options.meter);
     let files = Walk::new(&root, path, &settings.limits, counter)?.run()?;
     let cache = StatCache::decode(&options.cache.stats);
-    let mut identified = identify(&root, &files, &cache, settings, started_at);
+    let mut identified = identify(&root, &files, &cache, settings, &options.meter, started_at);
+    options.meter.check("open", path)?;
     listing::sort(&mut identified.entries);
     let revision = Revision::Directory { tree: listing::digest(&identified.entries) };
     let cache = SourceCache { stats: identified.stat_cache, history: Vec::new() };
@@ -45,7 +46,8 @@ pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) ->
 /// files to `limit`.
 pub(crate) fn count(path: &str, limit: &ListingLimit, limits: &Limits) -> Result<(), SourceError> {
     let root = Root::open(path, true).map_err(|error| from_io("count", path, error))?;
-    let counter = Counter::new(path, limits.max_entries, limit);
+    let meter = SyncMeter::default();
+    let counter = Counter::new(path, limits.max_entries, limit, &meter);
     Walk::new(&root, path, limits, counter)?.run().map(drop)
 }
 
@@ -81,6 +83,7 @@ impl<'r> Walk<'r> {
 
     fn run(mut self) -> Result<Vec<FoundFile>, SourceError> {
         while let Some(directory) = self.pending.pop() {
+            self.counter.check_stopped()?;
             // The names are sorted, so that the limit of linked entries is reached at the same entry in each
             // run.
             match self.root.names(&directory.real) {

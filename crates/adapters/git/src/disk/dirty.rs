@@ -6,10 +6,11 @@ use std::os::unix::fs::MetadataExt;
 
 use cairn_domain::{BlobId, EntryKind, RepoPath};
 use cairn_ports::TreeEntry;
-use git2::{IndexEntry, Oid};
+use git2::Oid;
 
 use super::root::Root;
 use crate::blob_id::NO_BLOB;
+use crate::objects::index_file::TrackedFile;
 use crate::objects::repository::{OpenRepository, blob_of, kind_of_mode};
 use crate::objects::tree::{Below, count_below};
 use crate::objects::tree_bytes::Entries;
@@ -35,7 +36,7 @@ impl DiskState<'_> {
 /// Whether the tree has staged, changed, missing or untracked files.
 pub(super) fn is_dirty(
     repository: &OpenRepository,
-    tracked: &[IndexEntry],
+    tracked: &[TrackedFile],
     commit: Option<BlobId>,
     disk: &DiskState<'_>,
     limits: &Limits,
@@ -69,8 +70,8 @@ pub(super) fn is_dirty(
 
 /// Whether every path of a tree is in the index with the same content. The tree must have as many paths as
 /// the index.
-fn equals_index(repository: &OpenRepository, tree: Oid, tracked: &[IndexEntry]) -> Result<bool, git2::Error> {
-    let tracked: HashMap<&[u8], &IndexEntry> = tracked.iter().map(|entry| (entry.path.as_slice(), entry)).collect();
+fn equals_index(repository: &OpenRepository, tree: Oid, tracked: &[TrackedFile]) -> Result<bool, git2::Error> {
+    let tracked: HashMap<&[u8], &TrackedFile> = tracked.iter().map(|entry| (&*entry.path, entry)).collect();
     let mut trees = TreeStore::new(repository)?;
     let mut pending = vec![(tree, Vec::new())];
     while let Some((id, prefix)) = pending.pop() {
@@ -81,7 +82,7 @@ fn equals_index(repository: &OpenRepository, tree: Oid, tracked: &[IndexEntry]) 
                 pending.push((entry.id, [path.as_slice(), b"/"].concat()));
                 continue;
             }
-            let is_same = |own: &&IndexEntry| own.id == entry.id && kind_of_mode(own.mode) == kind_of_mode(entry.mode);
+            let is_same = |own: &&TrackedFile| own.id == entry.id && kind_of_mode(own.mode) == kind_of_mode(entry.mode);
             if tracked.get(path.as_slice()).is_none_or(|own| !is_same(own)) {
                 return Ok(false);
             }
@@ -91,23 +92,24 @@ fn equals_index(repository: &OpenRepository, tree: Oid, tracked: &[IndexEntry]) 
 }
 
 /// Compares the content if the file was read, and only the size if it was not read.
-fn is_unchanged(tracked: &IndexEntry, found: &TreeEntry, modes_count: bool) -> bool {
+fn is_unchanged(tracked: &TrackedFile, found: &TreeEntry, modes_count: bool) -> bool {
     let kind = kind_of_mode(tracked.mode);
     let is_file = |kind: EntryKind| matches!(kind, EntryKind::File | EntryKind::Executable);
     let same_kind = kind == Some(found.kind) || (!modes_count && kind.is_some_and(is_file) && is_file(found.kind));
     let not_read = found.blob == NO_BLOB && found.unreadable.is_none();
-    let same_size = u64::from(tracked.file_size) == found.size_bytes & 0xffff_ffff;
+    let same_size = tracked.file_size == found.size_bytes as u32;
     same_kind && (blob_of(tracked.id) == found.blob || (not_read && same_size))
 }
 
 /// Filters (line endings, large files) can make the bytes of a clean file differ from its git object. Such a
 /// file is compared with the stat data that git stored when the file was last clean. Stat data is not used if
 /// the file changed in the second in which the index was written.
-fn is_clean_by_stat(root: &Root, tracked: &IndexEntry, index_written: i64) -> bool {
+fn is_clean_by_stat(root: &Root, tracked: &TrackedFile, index_written: i64) -> bool {
     let Ok(metadata) = root.metadata(&tracked.path) else { return false };
     let same_kind = kind_of_mode(tracked.mode) == kind_of_mode(metadata.mode());
-    let same_time = metadata.mtime() == i64::from(tracked.mtime.seconds())
-        && metadata.mtime_nsec() == i64::from(tracked.mtime.nanoseconds());
-    let same_size = u64::from(tracked.file_size) == metadata.size() & 0xffff_ffff;
+    // The index stores the low 32 bits.
+    let same_time = metadata.mtime() as u32 == tracked.changed_at_seconds
+        && metadata.mtime_nsec() as u32 == tracked.changed_at_nanoseconds;
+    let same_size = metadata.size() as u32 == tracked.file_size;
     same_kind && same_time && same_size && metadata.mtime() < index_written
 }

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use cairn_domain::{BlobId, EntryKind, RepoPath};
-use cairn_ports::TreeEntry;
+use cairn_ports::{SyncMeter, TreeEntry};
 
 use super::parallel;
 use super::root::Root;
@@ -14,6 +14,8 @@ use crate::settings::{GitSettings, SettingsFile};
 
 /// Maximum size of a settings file. A larger file is not read.
 const MAX_SETTINGS_BYTES: u64 = 1 << 20;
+/// Maximum size of all settings files from which a plan is built. A sync refuses far less by default.
+const MAX_ALL_SETTINGS_BYTES: usize = 64 << 20;
 
 /// The entries with their ids, in the order of the files, and the encoded stat cache for the next listing.
 pub(super) struct Identified {
@@ -22,23 +24,30 @@ pub(super) struct Identified {
 }
 
 /// Takes the id from the cache if the file is unchanged, and reads the file otherwise. A file that cannot be
-/// read becomes an entry that contains the reason.
+/// read becomes an entry that contains the reason. After the sync was stopped, no file is read.
 pub(super) fn identify(
     root: &Root,
     files: &[FoundFile],
     cache: &StatCache,
     settings: &GitSettings,
+    meter: &SyncMeter,
     started_at: SystemTime,
 ) -> Identified {
-    let plan = settings.reading_plan.as_ref().map(|plan| plan(&settings_files(root, files)));
+    let plan = settings.reading_plan.as_ref().map(|plan| Some(plan(&settings_files(root, files)?)));
     // A sync reads rule files even if the reading plan excludes them, because the same rule files must apply
     // in all kinds of sources.
-    let by_plan = |path: &RepoPath, kind, size| plan.as_ref().is_none_or(|plan| plan(path, kind, size));
+    let by_plan = |path: &RepoPath, kind, size| match &plan {
+        None => true,
+        Some(Some(plan)) => plan(path, kind, size),
+        Some(None) => false,
+    };
     let max_bytes = settings.limits.max_hashed_bytes;
     let may_open = |file: &FoundFile, kind: EntryKind, size: u64| {
         size <= max_bytes && (is_rule_file(&file.path) || by_plan(&file.path, kind, size))
     };
     let identify_one = |file: &FoundFile| match &file.state {
+        // The caller drops the entries of a sync that was stopped.
+        _ if meter.is_stopped() => (entry(file, EntryKind::File, NO_BLOB, 0, None), None),
         FoundState::Settled { kind, blob, size_bytes, unreadable } => {
             (entry(file, *kind, *blob, *size_bytes, unreadable.clone()), None)
         }
@@ -86,14 +95,19 @@ fn is_settings(path: &RepoPath) -> bool {
 }
 
 /// Reads `.cairn.yaml` of the root and each `.cairnignore`. Skips files that are unreadable or too large.
-fn settings_files(root: &Root, files: &[FoundFile]) -> Vec<SettingsFile> {
-    let mut found = Vec::new();
+/// Returns `None` if all files together are too large. Then no plan is built, and no file may be opened.
+fn settings_files(root: &Root, files: &[FoundFile]) -> Option<Vec<SettingsFile>> {
+    let (mut found, mut num_bytes) = (Vec::new(), 0);
     for file in files.iter().filter(|file| is_settings(&file.path)) {
         if let FoundState::Readable { .. } = &file.state
             && let Ok((bytes, _)) = root.read(&file.bytes, MAX_SETTINGS_BYTES)
         {
+            num_bytes += bytes.len();
+            if num_bytes > MAX_ALL_SETTINGS_BYTES {
+                return None;
+            }
             found.push(SettingsFile { path: file.path.clone(), bytes });
         }
     }
-    found
+    Some(found)
 }

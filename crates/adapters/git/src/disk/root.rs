@@ -50,10 +50,6 @@ impl Root {
         &self.path
     }
 
-    pub(super) fn join(&self, path: &[u8]) -> PathBuf {
-        self.path.join(OsStr::from_bytes(path))
-    }
-
     /// The metadata of a path. For a link, this is the metadata of the link itself.
     pub(super) fn metadata(&self, path: &[u8]) -> io::Result<Metadata> {
         File::from(self.open_beneath(path, LOOK)?).metadata()
@@ -83,7 +79,7 @@ impl Root {
     /// Resolves all links of a path. Returns `None` if the target is outside the root. The result contains no
     /// link, unless another program has just created one.
     pub(super) fn resolve(&self, path: &[u8]) -> Option<Vec<u8>> {
-        let target = fs::canonicalize(self.join(path)).ok()?;
+        let target = fs::canonicalize(self.path.join(OsStr::from_bytes(path))).ok()?;
         Some(target.strip_prefix(&self.path).ok()?.as_os_str().as_bytes().to_vec())
     }
 

@@ -14,13 +14,12 @@ use std::time::SystemTime;
 
 use cairn_config::SETTINGS_FILE;
 use cairn_domain::{BlobId, EntryKind, Revision};
-use cairn_ports::{ListingLimit, ReadOptions, SourceCache, SourceError};
+use cairn_ports::{ListingLimit, ReadOptions, SourceCache, SourceError, SyncMeter};
 use cairn_redaction::quoted;
-use git2::IndexEntry;
 
 use super::dirty::{DiskState, is_dirty};
 use super::identify::identify;
-use super::ignore_rules::{IGNORE_FILE, IgnoreFiles, IgnoreRules, as_path};
+use super::ignore_rules::{IGNORE_FILE, IgnoreFiles, IgnoreRules};
 use super::root::{Root, leads_through_link};
 use super::stat_cache::StatCache;
 use super::tree::{DiskTree, FoundFile};
@@ -28,8 +27,9 @@ use crate::blob_id::NO_BLOB;
 use crate::failure::from_io;
 use crate::history::History;
 use crate::listing::{self, Counter, excess_of};
-use crate::objects::repository::{OpenRepository, blob_of, kind_of_mode};
-use crate::objects::tree::{CONFIG_FILE, date, unusable_config};
+use crate::objects::index_file::TrackedFile;
+use crate::objects::repository::{CONFIG_FILE, OpenRepository, blob_of, kind_of_mode};
+use crate::objects::tree::date;
 use crate::settings::{GitSettings, Limits};
 
 /// Each of these files of git is listed only if it cannot be read or used.
@@ -53,7 +53,7 @@ pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) ->
     let started_at = SystemTime::now();
     let root = Root::open(path, false).map_err(|error| from_io("open", path, error))?;
     let git = GitState::read(&root, &settings.limits);
-    let counter = Counter::new(path, settings.limits.max_entries, &options.listing);
+    let counter = Counter::new(path, settings.limits.max_entries, &options.listing, &options.meter);
     let mut walk = Walk::new(&root, path, &settings.limits, counter, &git.tracked);
     walk.run(&git.directory)?;
     walk.add_hidden_tracked(&git.tracked)?;
@@ -62,7 +62,8 @@ pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) ->
     }
     let files = walk.files;
     let cache = StatCache::decode(&options.cache.stats);
-    let mut identified = identify(&root, &files, &cache, settings, started_at);
+    let mut identified = identify(&root, &files, &cache, settings, &options.meter, started_at);
+    options.meter.check("open", path)?;
     listing::sort(&mut identified.entries);
     let disk = DiskState { root: &root, entries: &identified.entries, num_faults: git.faults.len() };
     let dirty = match &git.repository {
@@ -72,8 +73,10 @@ pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) ->
     let GitState { commit, branch, .. } = git;
     let revision = Revision::WorkTree { commit, dirty, tree: listing::digest(&identified.entries) };
     let saved = History::decode(&options.cache.history);
-    let history = commit.and_then(|commit| History::of(root.path(), commit, saved, &settings.limits));
+    let of = |commit| History::of(root.path(), commit, saved, &settings.limits, &options.meter);
+    let history = commit.and_then(of);
     date(&mut identified.entries, history.as_ref());
+    options.meter.check("open", path)?;
     let history = history.map(|history| history.encode()).unwrap_or_default();
     let cache = SourceCache { stats: identified.stat_cache, history };
     Ok(DiskTree { root: Arc::new(root), revision, branch, entries: identified.entries, cache })
@@ -84,7 +87,7 @@ pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) ->
 struct GitState {
     repository: Option<OpenRepository>,
     has_index: bool,
-    tracked: Vec<IndexEntry>,
+    tracked: Vec<TrackedFile>,
     /// The directory that contains `info/exclude`.
     directory: PathBuf,
     commit: Option<BlobId>,
@@ -103,10 +106,10 @@ impl GitState {
                 return Self { directory: root.path().join(".git"), faults: vec![fault], ..Self::default() };
             }
         };
-        let mut state = Self { directory: repository.common_directory().to_owned(), ..Self::default() };
-        state.faults.extend(repository.config_fault().map(|why| (CONFIG_FILE, unusable_config(why))));
+        let (directory, faults) = (repository.common_directory().to_owned(), repository.faults());
+        let mut state = Self { directory, faults, ..Self::default() };
         match repository.index(limits.max_entries) {
-            Ok(index) => (state.has_index, state.tracked) = (true, index.iter().collect()),
+            Ok(tracked) => (state.has_index, state.tracked) = (true, tracked),
             Err(error) => {
                 state.faults.push((INDEX_FILE, format!("{UNREADABLE_INDEX}: {}", quoted(error.message()))));
             }
@@ -132,7 +135,9 @@ impl GitState {
 pub(crate) fn count(path: &str, limit: &ListingLimit, limits: &Limits) -> Result<(), SourceError> {
     let root = Root::open(path, false).map_err(|error| from_io("count", path, error))?;
     let git = GitState::read(&root, limits);
-    let mut walk = Walk::new(&root, path, limits, Counter::new(path, limits.max_entries, limit), &git.tracked);
+    let meter = SyncMeter::default();
+    let counter = Counter::new(path, limits.max_entries, limit, &meter);
+    let mut walk = Walk::new(&root, path, limits, counter, &git.tracked);
     walk.run(&git.directory)?;
     walk.add_hidden_tracked(&git.tracked)
 }
@@ -156,21 +161,22 @@ struct Walk<'r> {
 }
 
 impl<'r> Walk<'r> {
-    fn new(root: &'r Root, key: &'r str, limits: &'r Limits, counter: Counter<'r>, tracked: &'r [IndexEntry]) -> Self {
-        let is_submodule = |entry: &&IndexEntry| kind_of_mode(entry.mode) == Some(EntryKind::Submodule);
+    fn new(root: &'r Root, key: &'r str, limits: &'r Limits, counter: Counter<'r>, tracked: &'r [TrackedFile]) -> Self {
+        let is_submodule = |entry: &&TrackedFile| kind_of_mode(entry.mode) == Some(EntryKind::Submodule);
         let submodules = tracked.iter().filter(is_submodule);
-        let submodules = submodules.map(|entry| (entry.path.as_slice(), blob_of(entry.id))).collect();
+        let submodules = submodules.map(|entry| (&*entry.path, blob_of(entry.id))).collect();
         let ignore_files = IgnoreFiles::new(root);
         Self { root, key, limits, counter, ignore_files, submodules, pending: Vec::new(), files: Vec::new() }
     }
 
     fn run(&mut self, git_directory: &Path) -> Result<(), SourceError> {
-        let (rules, fault) = IgnoreRules::of_repository(self.root, git_directory);
+        let (rules, fault) = IgnoreRules::of_repository(git_directory);
         if let Some(why) = fault {
             self.add(FoundFile::unreadable(EXCLUDE_FILE.to_vec(), why))?;
         }
         self.pending.push(Pending { path: Vec::new(), rules });
         while let Some(directory) = self.pending.pop() {
+            self.counter.check_stopped()?;
             match self.root.names(&directory.path) {
                 Ok(names) => self.list(directory, names)?,
                 Err(error) if directory.path.is_empty() => return Err(from_io("open", self.key, error)),
@@ -201,7 +207,7 @@ impl<'r> Walk<'r> {
         let path = child(&directory.path, name);
         let metadata = self.root.metadata(&path);
         let is_directory = metadata.as_ref().is_ok_and(|metadata| metadata.is_dir());
-        if directory.rules.hide(&as_path(self.root, &path), is_directory) {
+        if directory.rules.hide(&path, is_directory) {
             return Ok(());
         }
         if is_directory {
@@ -260,14 +266,15 @@ impl<'r> Walk<'r> {
 
     /// Adds tracked files that an ignore rule hides from the walk. A tracked path is skipped if one of its
     /// directories was replaced with a link, because git then treats the path as missing.
-    fn add_hidden_tracked(&mut self, tracked: &[IndexEntry]) -> Result<(), SourceError> {
+    fn add_hidden_tracked(&mut self, tracked: &[TrackedFile]) -> Result<(), SourceError> {
         let seen: HashSet<Vec<u8>> = self.files.iter().map(|file| file.bytes.clone()).collect();
-        for entry in tracked.iter().filter(|entry| !seen.contains(&entry.path)) {
+        for entry in tracked.iter().filter(|entry| !seen.contains(&*entry.path)) {
+            self.counter.check_stopped()?;
             let metadata = self.root.metadata(&entry.path);
             let is_submodule = kind_of_mode(entry.mode) == Some(EntryKind::Submodule);
             match &metadata {
                 Ok(found) if found.is_dir() && is_submodule => {
-                    self.add(FoundFile::submodule(entry.path.clone(), blob_of(entry.id)))?;
+                    self.add(FoundFile::submodule(entry.path.to_vec(), blob_of(entry.id)))?;
                 }
                 Ok(found) if found.is_dir() => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound || leads_through_link(error) => {}

@@ -2,14 +2,11 @@
 
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
+use cairn_ports::SyncMeter;
 use git2::{Commit, Oid};
 
 use crate::objects::loose::LooseObjects;
 use crate::objects::repository::OpenRepository;
-use crate::regular_file::{open_regular, read_regular};
-
-/// Maximum size of the list of commits whose parents a shallow clone does not contain.
-const MAX_SHALLOW_BYTES: u64 = 64 << 20;
 
 /// The commits of a repository.
 pub(super) struct Commits<'r> {
@@ -18,6 +15,7 @@ pub(super) struct Commits<'r> {
     /// The commits whose parents a shallow clone does not contain.
     ends: HashSet<Oid>,
     boundary: [u8; 32],
+    meter: &'r SyncMeter,
 }
 
 /// Whether a commit is reachable from the first or from the second of two commits.
@@ -38,21 +36,12 @@ impl Reached {
 }
 
 impl<'r> Commits<'r> {
-    pub(super) fn of(repository: &'r OpenRepository) -> Result<Self, git2::Error> {
-        let file = open_regular(&repository.common_directory().join("shallow"));
-        let bytes = match file.and_then(|file| read_regular(file, MAX_SHALLOW_BYTES)) {
-            Ok((bytes, _)) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => {
-                return Err(git2::Error::from_str(&format!(
-                    "the list of shallow commits (`shallow`) cannot be used: {error}"
-                )));
-            }
-        };
+    pub(super) fn of(repository: &'r OpenRepository, meter: &'r SyncMeter) -> Result<Self, git2::Error> {
+        let bytes = repository.shallow_commits().map_err(|why| git2::Error::from_str(&why))?;
         let text = String::from_utf8_lossy(&bytes);
         let ends = text.lines().filter_map(|line| Oid::from_str(line.trim()).ok()).collect();
         let boundary = *blake3::hash(text.as_bytes()).as_bytes();
-        Ok(Self { repository, loose: repository.loose(), ends, boundary })
+        Ok(Self { repository, loose: repository.loose(), ends, boundary, meter })
     }
 
     /// A digest of the commits whose parents a shallow clone does not contain.
@@ -65,7 +54,11 @@ impl<'r> Commits<'r> {
         self.ends.contains(&commit)
     }
 
+    /// Reads a commit. Returns an error after the sync was stopped, which ends every walk.
     pub(super) fn find(&self, id: Oid) -> Result<Commit<'r>, git2::Error> {
+        if self.meter.is_stopped() {
+            return Err(git2::Error::from_str("the sync was stopped"));
+        }
         self.repository.find_checked_commit(&self.loose, id)
     }
 

@@ -23,26 +23,28 @@ impl LooseObjects {
         Self { directories }
     }
 
-    /// Returns an error if the object has a loose file that is damaged.
-    pub(crate) fn check(&self, id: Oid) -> Result<(), git2::Error> {
-        self.check_files(id, |path| LooseFile::open(path).is_none_or(LooseFile::has_stated_size))
+    /// Returns an error if the object has a loose file that is damaged, or whose header states more than
+    /// `max_bytes`. A file that is too large is not unpacked, because a file of megabytes can contain
+    /// gigabytes.
+    pub(crate) fn check(&self, id: Oid, max_bytes: u64) -> Result<(), git2::Error> {
+        self.check_files(id, |path| LooseFile::open(path).map_or(Ok(()), |file| file.check(max_bytes)))
     }
 
     /// Returns an error if the object has a loose file that is not a regular file, for example a pipe.
     pub(super) fn check_kind(&self, id: Oid) -> Result<(), git2::Error> {
-        self.check_files(id, |path| fs::metadata(path).map_or(true, |found| found.is_file()))
+        self.check_files(id, |path| match fs::metadata(path) {
+            Ok(found) if !found.is_file() => Err("is damaged"),
+            _ => Ok(()),
+        })
     }
 
-    fn check_files(&self, id: Oid, is_sound: impl Fn(&Path) -> bool) -> Result<(), git2::Error> {
+    fn check_files(&self, id: Oid, check: impl Fn(&Path) -> Result<(), &'static str>) -> Result<(), git2::Error> {
         let name = id.to_string();
         let (directory, file) = name.split_at(2);
         let mut files = self.directories.iter().map(|objects| objects.join(directory).join(file));
-        if files.all(|path| is_sound(&path)) { Ok(()) } else { Err(damaged(&name)) }
+        let checked = files.try_for_each(|path| check(&path));
+        checked.map_err(|why| git2::Error::from_str(&format!("the file of the object `{name}` {why}")))
     }
-}
-
-fn damaged(name: &str) -> git2::Error {
-    git2::Error::from_str(&format!("the file of the object `{name}` is damaged"))
 }
 
 /// A loose file whose header was read.
@@ -71,10 +73,17 @@ impl LooseFile {
         Some(Self { header: read_header(&mut content), content: Some(content) })
     }
 
-    /// Whether the content of the file has the size that its header states.
-    fn has_stated_size(self) -> bool {
-        let (Some(size), Some(content)) = (self.header, self.content) else { return false };
-        io::copy(&mut content.take(size), &mut io::sink()).is_ok_and(|length| length == size)
+    /// Checks that the content of the file has the size that its header states.
+    fn check(self, max_bytes: u64) -> Result<(), &'static str> {
+        let damaged = Err("is damaged");
+        let (Some(size), Some(content)) = (self.header, self.content) else { return damaged };
+        if size > max_bytes {
+            return Err("is too large");
+        }
+        match io::copy(&mut content.take(size), &mut io::sink()) {
+            Ok(length) if length == size => Ok(()),
+            _ => damaged,
+        }
     }
 }
 

@@ -22,6 +22,8 @@ use super::loose::LooseObjects;
 const EACH_THREAD: usize = 16 << 20;
 /// The largest single allocation for large objects. Only one thread at a time may use this limit.
 const ONE_THREAD: usize = 96 << 20;
+/// The largest commit or tag that is read.
+pub(super) const MAX_SMALL_BYTES: u64 = EACH_THREAD as u64;
 /// Only allocations of at least this size count as work (see `FREE_WORK`).
 const LARGE: usize = 1 << 20;
 /// If an allocation of more than this size remains after a failed read, libgit2 has leaked it. The cache of
@@ -75,7 +77,7 @@ impl Work {
 
     /// Reads the bytes of an object.
     pub(crate) fn read(&self, odb: &Odb<'_>, id: Oid) -> Result<Vec<u8>, Unread> {
-        self.loose.check(id).map_err(Unread::Git)?;
+        self.loose.check(id, ONE_THREAD as u64).map_err(Unread::Git)?;
         let copy = || odb.read(id).map(|object| object.data().to_vec());
         if self.is_spent() {
             return self.within(LARGE, copy);

@@ -1,7 +1,8 @@
-//! Reads git's object store with libgit2. Files are never checked out.
+//! Reads git's object store with libgit2, and its other files without libgit2. Files are never checked out.
 
 mod config;
 mod git_directory;
+pub(crate) mod index_file;
 pub(crate) mod loose;
 pub(crate) mod memory;
 mod object_files;

@@ -8,7 +8,6 @@
 
 use std::ffi::{CString, OsStr};
 use std::fs;
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
@@ -16,7 +15,8 @@ use std::ptr;
 use git2::{Binding, Odb};
 use libgit2_sys as raw;
 
-use crate::regular_file::open_regular;
+use super::git_directory::is_absent;
+use crate::regular_file::{open_regular, read_regular};
 
 /// Limits on the alternates of a repository: the size of one list, and the total number of directories.
 const MAX_LIST_BYTES: u64 = 64 << 10;
@@ -29,33 +29,55 @@ const MAX_PACK_FILES: usize = 1 << 20;
 const LOOSE_PRIORITY: i32 = 1;
 const PACKED_PRIORITY: i32 = 2;
 
-/// The directories that contain the objects of a repository: its own directory, and its alternates.
-pub(super) fn object_directories(common: &Path) -> Vec<PathBuf> {
-    let own = common.join("objects");
-    // Different texts may name the same directory, so directories are compared by their real paths.
-    let mut directories = vec![own.canonicalize().unwrap_or(own)];
-    let mut num_visited = 0;
-    while num_visited < directories.len() {
-        for found in alternates(&directories[num_visited]) {
-            if directories.len() < MAX_DIRECTORIES && !directories.contains(&found) {
-                directories.push(found);
-            }
-        }
-        num_visited += 1;
-    }
-    directories
+/// The directories that contain the objects of a repository.
+pub(super) struct ObjectDirectories {
+    /// Its own directory, and its alternates.
+    pub(super) all: Vec<PathBuf>,
+    /// Why a list of alternates cannot be used in full.
+    pub(super) fault: Option<String>,
 }
 
-/// The directories of objects that the file `info/alternates` of this directory lists.
-fn alternates(objects: &Path) -> Vec<PathBuf> {
-    let mut bytes = Vec::new();
-    let file = open_regular(&objects.join("info/alternates"));
-    if file.and_then(|file| file.take(MAX_LIST_BYTES).read_to_end(&mut bytes)).is_err() {
-        return Vec::new();
+impl ObjectDirectories {
+    pub(super) fn find(common: &Path) -> Self {
+        let own = common.join("objects");
+        // Different texts may name the same directory, so directories are compared by their real paths.
+        let mut directories = Self { all: vec![own.canonicalize().unwrap_or(own)], fault: None };
+        let mut num_visited = 0;
+        while num_visited < directories.all.len() {
+            let objects = directories.all[num_visited].clone();
+            if let Err(why) = directories.add_alternates(&objects) {
+                directories.fault.get_or_insert(why);
+            }
+            num_visited += 1;
+        }
+        directories
     }
-    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && !line.starts_with(b"#"));
-    let found = lines.filter_map(|line| objects.join(OsStr::from_bytes(line)).canonicalize().ok());
-    found.filter(|found| found.is_dir()).collect()
+
+    /// Adds the directories of objects that the file `info/alternates` of this directory lists. The error
+    /// states why some of them are missing.
+    fn add_alternates(&mut self, objects: &Path) -> Result<(), String> {
+        let file = open_regular(&objects.join("info/alternates"));
+        let bytes = match file.and_then(|file| read_regular(file, MAX_LIST_BYTES)) {
+            Ok((bytes, _)) => bytes,
+            Err(error) if is_absent(&error) => return Ok(()),
+            Err(error) => return Err(format!("the list cannot be read ({error})")),
+        };
+        let mut result = Ok(());
+        for (line, number) in bytes.split(|byte| *byte == b'\n').zip(1..) {
+            if line.is_empty() || line.starts_with(b"#") {
+                continue;
+            }
+            match objects.join(OsStr::from_bytes(line)).canonicalize() {
+                Ok(found) if self.all.contains(&found) => {}
+                Ok(found) if found.is_dir() && self.all.len() < MAX_DIRECTORIES => self.all.push(found),
+                Ok(found) if found.is_dir() => {
+                    return Err(format!("there are more than {MAX_DIRECTORIES} directories"));
+                }
+                _ => result = Err(format!("line {number} is not the path of a directory")),
+            }
+        }
+        result
+    }
 }
 
 /// Opens the objects in these directories.

@@ -1,40 +1,56 @@
 //! Opens repositories on disk, and resolves their branches to commits.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use cairn_domain::{BlobId, EntryKind};
 use cairn_ports::{ErrorKind, SourceError};
-use git2::{Commit, Index, Odb, Oid, Repository};
+use cairn_redaction::quoted;
+use git2::{Commit, Odb, Oid, Repository};
 
 use super::config::Config;
-use super::git_directory::{GitDirectory, unusable};
+use super::git_directory::{GitDirectory, is_absent};
+use super::index_file::{self, TrackedFile};
 use super::loose::LooseObjects;
-use super::memory::{self, Work, small};
-use super::object_files::{object_directories, open_objects};
+use super::memory::{self, MAX_SMALL_BYTES, Work, small};
+use super::object_files::{ObjectDirectories, open_objects};
 use super::references::{self, short_name};
 use crate::failure::{failure, from_git, printable};
+use crate::regular_file::{open_regular, read_regular};
 
 /// Maximum number of tags between a reference and its commit.
 const MAX_TAGS: usize = 10;
 
-/// Maximum size of git's index, in bytes for each path that a tree may have.
-const MAX_INDEX_BYTES_PER_PATH: u64 = 512;
+/// These paths are listed only if the files cannot be read or used.
+pub(crate) const CONFIG_FILE: &[u8] = b".git/config";
+const ALTERNATES_FILE: &[u8] = b".git/objects/info/alternates";
+const SHALLOW_FILE: &[u8] = b".git/shallow";
+
+const UNUSABLE_CONFIG: &str = "the configuration of git cannot be used, so its settings have no effect";
+const UNUSABLE_ALTERNATES: &str =
+    "the list of other object directories cannot be used in full, so objects may be missing";
+const UNUSABLE_SHALLOW: &str =
+    "the list of shallow commits cannot be used, so the times at which files were changed are missing";
+
+/// Maximum size of the list of commits whose parents a shallow clone does not contain.
+const MAX_SHALLOW_BYTES: u64 = 64 << 20;
+
 /// An index with up to this number of paths is read even if the limit on the paths of a tree is lower.
 const MIN_INDEX_PATHS: usize = 1_000_000;
 
 /// An open repository.
 ///
-/// libgit2 reads only the objects and the index. It never opens the repository itself. Otherwise it would
-/// open the configuration with its includes, the references, the list of grafts and the commit graph, and
-/// would hang if one of these files were a pipe.
+/// libgit2 reads only the objects. It never opens the repository itself. Otherwise it would open the
+/// configuration with its includes, the references, the list of grafts and the commit graph, and would hang
+/// if one of these files were a pipe.
 pub(crate) struct OpenRepository {
     directory: GitDirectory,
     config: Config,
     /// Why the configuration cannot be read or used. The defaults apply instead.
     config_fault: Option<String>,
     object_directories: Vec<PathBuf>,
+    /// Why a list of alternates cannot be used in full.
+    alternates_fault: Option<String>,
     /// A repository of libgit2 that consists only of the objects.
     objects: Repository,
 }
@@ -57,14 +73,33 @@ impl OpenRepository {
             Err(why) => (Config::default(), Some(why)),
         };
         config.check_format()?;
-        let object_directories = object_directories(directory.common());
+        let ObjectDirectories { all: object_directories, fault: alternates_fault } =
+            ObjectDirectories::find(directory.common());
         let objects = Repository::from_odb(open_objects(&object_directories)?)?;
-        Ok(Self { directory, config, config_fault, object_directories, objects })
+        Ok(Self { directory, config, config_fault, object_directories, alternates_fault, objects })
     }
 
-    /// Why the configuration cannot be read or used.
-    pub(crate) fn config_fault(&self) -> Option<&str> {
-        self.config_fault.as_deref()
+    /// The files of git that cannot be read or used, with the reasons. Their paths are those in a working
+    /// tree.
+    pub(crate) fn faults(&self) -> Vec<(&'static [u8], String)> {
+        let faults = [
+            (CONFIG_FILE, UNUSABLE_CONFIG, self.config_fault.clone()),
+            (ALTERNATES_FILE, UNUSABLE_ALTERNATES, self.alternates_fault.clone()),
+            (SHALLOW_FILE, UNUSABLE_SHALLOW, self.shallow_commits().err()),
+        ];
+        let faults = faults.into_iter().filter_map(|(file, effect, why)| Some((file, effect, why?)));
+        faults.map(|(file, effect, why)| (file, format!("{effect}: {}; run `git status`", quoted(&why)))).collect()
+    }
+
+    /// The content of the list of commits whose parents a shallow clone does not contain. It is empty if the
+    /// clone is not shallow. The error states why the list cannot be read.
+    pub(crate) fn shallow_commits(&self) -> Result<Vec<u8>, String> {
+        let file = open_regular(&self.directory.common().join("shallow"));
+        match file.and_then(|file| read_regular(file, MAX_SHALLOW_BYTES)) {
+            Ok((bytes, _)) => Ok(bytes),
+            Err(error) if is_absent(&error) => Ok(Vec::new()),
+            Err(error) => Err(format!("the list cannot be read ({error})")),
+        }
     }
 
     /// Whether the repository has no working tree. The working trees of a bare repository share its
@@ -93,18 +128,10 @@ impl OpenRepository {
     }
 
     /// Reads the index. The index is empty if its file does not exist.
-    pub(crate) fn index(&self, max_entries: usize) -> Result<Index, git2::Error> {
-        let path = self.index_path();
+    pub(crate) fn index(&self, max_entries: usize) -> Result<Vec<TrackedFile>, git2::Error> {
         // The maximum is not based on the limit alone, because the index of a sparse working tree also
         // contains the paths that are not on disk.
-        let max_bytes = (max_entries.max(MIN_INDEX_PATHS) as u64).saturating_mul(MAX_INDEX_BYTES_PER_PATH);
-        match fs::metadata(&path) {
-            Ok(found) if !found.is_file() => Err(unusable("index", &"is not a regular file")),
-            Ok(found) if found.len() > max_bytes => {
-                Err(unusable("index", &format!("it has more than {max_bytes} bytes")))
-            }
-            _ => Index::open(&path),
-        }
+        index_file::read(&self.index_path(), max_entries.max(MIN_INDEX_PATHS) as u64)
     }
 
     pub(crate) fn odb(&self) -> Result<Odb<'_>, git2::Error> {
@@ -138,7 +165,7 @@ impl OpenRepository {
 
     /// Like `find_commit`, for a caller that reads many commits and uses the same `loose` for all of them.
     pub(crate) fn find_checked_commit(&self, loose: &LooseObjects, id: Oid) -> Result<Commit<'_>, git2::Error> {
-        loose.check(id)?;
+        loose.check(id, MAX_SMALL_BYTES)?;
         small(|| self.objects.find_commit(id))
     }
 
@@ -146,7 +173,7 @@ impl OpenRepository {
     pub(crate) fn commit_behind(&self, mut id: Oid) -> Result<Commit<'_>, git2::Error> {
         let loose = self.loose();
         for _ in 0..MAX_TAGS {
-            loose.check(id)?;
+            loose.check(id, MAX_SMALL_BYTES)?;
             let object = small(|| self.objects.find_object(id, None))?;
             match object.into_tag() {
                 Ok(tag) => id = tag.target_id(),

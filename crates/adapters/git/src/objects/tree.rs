@@ -12,9 +12,8 @@ use std::sync::Arc;
 
 use cairn_domain::{BlobId, EntryKind, RepoPath, Revision};
 use cairn_ports::{
-    ContentReader, ErrorKind, ListingLimit, ReadOptions, SnapshotTree, SourceCache, SourceError, TreeEntry,
+    ContentReader, ErrorKind, ListingLimit, ReadOptions, SnapshotTree, SourceCache, SourceError, SyncMeter, TreeEntry,
 };
-use cairn_redaction::quoted;
 use git2::{ObjectType, Oid};
 
 use super::memory::{Unread, Work};
@@ -26,16 +25,6 @@ use crate::failure::{failure, from_git, printable};
 use crate::history::History;
 use crate::listing::{self, Counter, Excess, excess_of};
 use crate::settings::Limits;
-
-/// This path is listed only if git's configuration cannot be read or used.
-pub(crate) const CONFIG_FILE: &[u8] = b".git/config";
-
-pub(crate) fn unusable_config(why: &str) -> String {
-    format!(
-        "the configuration of git cannot be used, so its settings have no effect: {}; run `git status`",
-        quoted(why)
-    )
-}
 
 /// A commit's tree.
 pub(crate) struct ObjectTree {
@@ -62,16 +51,17 @@ impl ObjectTree {
         let id = Oid::from_bytes(&commit.0).map_err(wrap)?;
         let root = repository.find_commit(id).map_err(wrap)?.tree_id();
         let trees = TreeStore::new(&repository).map_err(wrap)?;
-        let counter = Counter::new(&key, limits.max_entries, &options.listing);
+        let counter = Counter::new(&key, limits.max_entries, &options.listing, &options.meter);
         let mut walk = Walk::new(trees, &key, limits, counter);
         let mut entries = walk.list(root)?;
         drop(walk);
-        if let Some(why) = repository.config_fault() {
-            entries.extend(unreadable_at(CONFIG_FILE, &unusable_config(why)));
+        for (file, why) in repository.faults() {
+            entries.extend(unreadable_at(file, &why));
         }
         listing::sort(&mut entries);
-        let history = History::of(path, commit, History::decode(&options.cache.history), limits);
+        let history = History::of(path, commit, History::decode(&options.cache.history), limits, &options.meter);
         date(&mut entries, history.as_ref());
+        options.meter.check("open", &key)?;
         let history = history.map(|history| history.encode()).unwrap_or_default();
         // The ids come from the tree, so no stat data is stored.
         let cache = SourceCache { stats: Vec::new(), history };
@@ -170,8 +160,8 @@ impl Below {
 pub(crate) fn count_below(repository: &OpenRepository, tree: Oid, limits: &Limits) -> Result<Below, SourceError> {
     let key = repository.common_directory().display().to_string();
     let trees = TreeStore::new(repository).map_err(|error| from_git("open", &key, &error))?;
-    let limit = ListingLimit::default();
-    let counter = Counter::new(&key, limits.max_entries, &limit);
+    let (limit, meter) = (ListingLimit::default(), SyncMeter::default());
+    let counter = Counter::new(&key, limits.max_entries, &limit, &meter);
     Walk::new(trees, &key, limits, counter).count(tree, 0)
 }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cairn_domain::Tenant;
-use cairn_ports::{ErrorKind, SourceError};
+use cairn_ports::{ErrorKind, SourceError, SyncMeter};
 
 use super::child::{self, Bounds, Resources};
 use super::credentials;
@@ -166,7 +166,8 @@ pub(super) fn check_git_version(limits: &Limits) -> Result<(), SourceError> {
     static VERSION: OnceLock<Option<(u32, u32)>> = OnceLock::new();
     let version = *VERSION.get_or_init(|| {
         let timeout = limits.fetch_timeout.max(Duration::from_secs(1));
-        let bounds = Bounds { timeout, resources: resources(&Limits::default()), directory: None };
+        let meter = SyncMeter::default();
+        let bounds = Bounds { timeout, meter: &meter, resources: resources(&Limits::default()), directory: None };
         let mut command = Command::new("git");
         // Git must not read the configuration of the user, because even this command fails if that
         // configuration is damaged.

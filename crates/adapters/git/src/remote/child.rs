@@ -11,6 +11,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use cairn_ports::SyncMeter;
+
 use super::complaint::own_lines;
 
 /// Maximum number of bytes that are stored for each output stream. Further output is read and dropped, so
@@ -19,6 +21,8 @@ const MAX_OUTPUT_BYTES: usize = 4 << 20;
 
 pub(super) struct Bounds<'a> {
     pub(super) timeout: Duration,
+    /// The child is killed if this sync is stopped.
+    pub(super) meter: &'a SyncMeter,
     pub(super) resources: Resources,
     pub(super) directory: Option<Growth<'a>>,
 }
@@ -65,6 +69,7 @@ impl ChildOutput {
 pub(super) enum ChildError {
     Start(io::Error),
     Timeout,
+    Stopped,
     /// The directory has this size, which is over its limit.
     TooLarge {
         size_bytes: u64,
@@ -118,6 +123,9 @@ fn wait(child: &mut Group, bounds: &Bounds<'_>) -> Result<ExitStatus, ChildError
         }
         if started_at.elapsed() > bounds.timeout {
             return Err(ChildError::Timeout);
+        }
+        if bounds.meter.is_stopped() {
+            return Err(ChildError::Stopped);
         }
         if let Some(directory) = bounds.directory
             && measured_at.elapsed() > Duration::from_millis(200)
@@ -216,7 +224,8 @@ mod tests {
         report: &dyn Fn(u64),
     ) -> Result<ChildOutput, ChildError> {
         let directory = directory.map(|(path, max_bytes)| Growth { path, max_bytes, report });
-        let bounds = Bounds { timeout: Duration::from_millis(timeout_ms), resources: AMPLE, directory };
+        let meter = SyncMeter::default();
+        let bounds = Bounds { timeout: Duration::from_millis(timeout_ms), meter: &meter, resources: AMPLE, directory };
         run(Command::new("sh").args(["-c", script]), &bounds)
     }
 
@@ -264,6 +273,23 @@ mod tests {
     }
 
     #[test]
+    fn child_of_a_stopped_sync_is_killed() {
+        let meter = SyncMeter::default();
+        let sleep = || {
+            let timeout = Duration::from_secs(60);
+            run(Command::new("sleep").arg("60"), &Bounds { timeout, meter: &meter, resources: AMPLE, directory: None })
+        };
+        let started_at = Instant::now();
+        let result = thread::scope(|scope| {
+            let running = scope.spawn(sleep);
+            meter.stop();
+            running.join().expect("no panic")
+        });
+        assert!(matches!(result, Err(ChildError::Stopped)));
+        assert!(started_at.elapsed() < Duration::from_secs(30), "{:?}", started_at.elapsed());
+    }
+
+    #[test]
     fn child_that_writes_too_much_is_stopped() {
         let directory = tempfile::tempdir().expect("directory");
         let path = directory.path().display().to_string();
@@ -281,7 +307,8 @@ mod tests {
     #[test]
     fn child_ends_at_its_limits_of_memory_and_cpu() {
         let run = |script: &str, resources: Resources| {
-            let bounds = Bounds { timeout: Duration::from_secs(60), resources, directory: None };
+            let meter = SyncMeter::default();
+            let bounds = Bounds { timeout: Duration::from_secs(60), meter: &meter, resources, directory: None };
             super::run(Command::new("sh").args(["-c", script]), &bounds).expect("ran")
         };
         let output = run("while :; do :; done", Resources { max_cpu_seconds: 1, ..AMPLE });

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use cairn_domain::BlobId;
-use cairn_ports::{ErrorKind, SourceError};
+use cairn_ports::{ErrorKind, SourceError, SyncMeter};
 
 use super::child;
 use crate::failure::{failure, from_io};
@@ -49,11 +49,12 @@ impl<'k> CloneDirectory<'k> {
 
     /// Locks the clone, so that only one process at a time opens it. The modification time of the lock file
     /// is the time of the last use.
-    pub(crate) fn lock(&self, patience: Duration) -> Result<File, SourceError> {
+    pub(crate) fn lock(&self, patience: Duration, meter: &SyncMeter) -> Result<File, SourceError> {
         let path = self.path.with_extension(LOCK);
         let broken = |error| self.broken(error);
         let deadline = Instant::now() + patience;
         loop {
+            meter.check("fetch", self.key)?;
             let file = File::create(&path).map_err(broken)?;
             match file.try_lock() {
                 Ok(()) if is_at(&file, &path) => {

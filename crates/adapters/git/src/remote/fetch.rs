@@ -10,8 +10,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use cairn_addresses::is_public;
-use cairn_domain::{BlobId, Tenant};
-use cairn_ports::{ErrorKind, SourceError, SyncMeter};
+use cairn_domain::BlobId;
+use cairn_ports::{ErrorKind, ReadOptions, SourceError};
 use git2::Oid;
 
 use super::cage::{Access, check_git_version, resources};
@@ -33,7 +33,7 @@ pub(crate) fn resolve_by_system(host: &str, port: u16) -> std::io::Result<Vec<Ip
 /// A remote that the policy allows, with the addresses that may be contacted.
 pub(crate) struct Remote<'s> {
     url: RemoteUrl,
-    tenant: Option<&'s Tenant>,
+    options: &'s ReadOptions,
     settings: &'s GitSettings,
     /// Empty if no name was resolved: for files, for literal addresses, and if private addresses are allowed.
     addresses: Vec<IpAddr>,
@@ -56,7 +56,7 @@ impl<'s> Remote<'s> {
     /// All requests to the remote together may take at most `patience`.
     pub(crate) fn new(
         text: &str,
-        tenant: Option<&'s Tenant>,
+        options: &'s ReadOptions,
         settings: &'s GitSettings,
         resolve: &Resolve,
         patience: Duration,
@@ -66,7 +66,7 @@ impl<'s> Remote<'s> {
         // contains.
         let invalid = |error: InvalidUrl| SourceError::new(ErrorKind::Invalid, "open", "URL").because(error);
         let url = RemoteUrl::parse(text, &settings.remotes).map_err(invalid)?;
-        let may_ssh = settings.remotes.ssh.as_ref().is_none_or(|ssh| ssh.is_for(tenant));
+        let may_ssh = settings.remotes.ssh.as_ref().is_none_or(|ssh| ssh.is_for(options.tenant.as_ref()));
         if url.scheme() == Some(Scheme::Ssh) && !may_ssh {
             let message = "`sources.ssh_tenants` does not contain the tenant";
             return Err(failure(ErrorKind::Forbidden, "open", url.as_str(), message));
@@ -81,7 +81,7 @@ impl<'s> Remote<'s> {
             }
         }
         check_git_version(&settings.limits)?;
-        Ok(Self { url, tenant, settings, addresses, since, patience })
+        Ok(Self { url, options, settings, addresses, since, patience })
     }
 
     /// The time that the next request may take.
@@ -127,7 +127,6 @@ impl<'s> Remote<'s> {
         &self,
         clone: &CloneDirectory<'_>,
         (branch, head): (Option<&str>, &RemoteHead),
-        meter: &SyncMeter,
     ) -> Result<BlobId, SourceError> {
         let _lock = clone.lock_for_writing()?;
         // A large clone is created again, because old snapshots accumulate without garbage collection.
@@ -141,7 +140,7 @@ impl<'s> Remote<'s> {
         command.args(["--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head", "--"]);
         command.args([self.url.as_str(), &format!("+{from}:{to}")]);
         let before = clone.size_bytes();
-        let report = |size_bytes: u64| meter.fetched_so_far(size_bytes.saturating_sub(before));
+        let report = |size_bytes: u64| self.options.meter.fetched_so_far(size_bytes.saturating_sub(before));
         match self.run(&mut command, Some((clone, &report))) {
             Ok(_) => {
                 report(clone.size_bytes());
@@ -160,8 +159,8 @@ impl<'s> Remote<'s> {
     }
 
     fn git(&self) -> Result<Command, SourceError> {
-        let Self { url, tenant, settings, addresses, .. } = self;
-        Access { url, tenant: *tenant, settings, addresses }.git()
+        let Self { url, options, settings, addresses, .. } = self;
+        Access { url, tenant: options.tenant.as_ref(), settings, addresses }.git()
     }
 
     /// Runs a git command. If the command fetches into a clone, the size of the clone is reported at
@@ -174,13 +173,15 @@ impl<'s> Remote<'s> {
         let limits = &self.settings.limits;
         let max_bytes = limits.max_fetch_bytes;
         let directory = clone.map(|(clone, report)| Growth { path: clone.path(), max_bytes, report });
-        let bounds = Bounds { timeout: self.time_left(), resources: resources(limits), directory };
+        let (timeout, meter) = (self.time_left(), &*self.options.meter);
+        let bounds = Bounds { timeout, meter, resources: resources(limits), directory };
         let output = child::run(command, &bounds).map_err(|error| match error {
             ChildError::Start(error) => self.fault(ErrorKind::Invalid, format!("git cannot be started: {error}")),
             ChildError::Timeout => {
                 let message = format!("git did not end within {} s", self.patience.as_secs());
                 self.fault(ErrorKind::Timeout, message)
             }
+            ChildError::Stopped => self.fault(ErrorKind::Cancelled, "the sync was stopped"),
             ChildError::TooLarge { size_bytes } => self.too_much_data(size_bytes),
         })?;
         if output.status.success() {
@@ -226,6 +227,8 @@ impl<'s> Remote<'s> {
 
 #[cfg(test)]
 mod tests {
+    use cairn_domain::Tenant;
+
     use super::*;
     use crate::settings::SshSettings;
 
@@ -235,7 +238,8 @@ mod tests {
         let check = |answers: &[&str], refused: bool| {
             let answers: Vec<IpAddr> = answers.iter().map(|text| text.parse().expect("address")).collect();
             let resolve = move |_: &str, _: u16| Ok(answers.clone());
-            let remote = Remote::new("https://git.example.com/a/b", None, &settings, &resolve, Duration::ZERO);
+            let options = ReadOptions::default();
+            let remote = Remote::new("https://git.example.com/a/b", &options, &settings, &resolve, Duration::ZERO);
             assert_eq!(remote.is_err(), refused);
         };
         check(&["1.1.1.1"], false);
@@ -252,8 +256,8 @@ mod tests {
             let mut settings = GitSettings::new("unused");
             let tenants = tenants.iter().map(ToString::to_string).collect();
             settings.remotes.ssh = Some(SshSettings { known_hosts: "known_hosts".into(), key: None, tenants });
-            let tenant = tenant.map(Tenant::new);
-            let remote = Remote::new(url, tenant.as_ref(), &settings, &resolve, Duration::ZERO);
+            let options = ReadOptions { tenant: tenant.map(Tenant::new), ..ReadOptions::default() };
+            let remote = Remote::new(url, &options, &settings, &resolve, Duration::ZERO);
             assert_eq!(remote.err().map(|error| error.kind), expect, "{url}");
         };
         let (ssh, https) = ("ssh://git@git.example.com/a/b", "https://git.example.com/a/b");

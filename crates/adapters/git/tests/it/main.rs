@@ -4,6 +4,7 @@ mod clones;
 mod conformance;
 mod delta_bomb;
 mod directory;
+mod git_files;
 mod history;
 mod objects;
 mod races;
