@@ -48,8 +48,8 @@ ceilings! {
     max_rule_files, "CAIRN_MAX_RULE_FILES", 10_000, number;
     /// The total size of the `.cairnignore` and `.gitattributes` files.
     max_rule_file_bytes, "CAIRN_MAX_RULE_FILE_BYTES", 4 << 20, bytes;
-    /// The number of patterns in these files. Equal lines of one file count once. A line of a `.gitattributes`
-    /// file counts only if it marks generated files.
+    /// The number of patterns in these files. Equal lines of one file count once. A line of a
+    /// `.gitattributes` file counts only if it marks generated files.
     max_rule_patterns, "CAIRN_MAX_RULE_PATTERNS", 50_000, number;
     /// The memory that the compiled patterns of these files use, estimated from their text.
     max_rule_pattern_bytes, "CAIRN_MAX_RULE_PATTERN_BYTES", 64 << 20, bytes;
