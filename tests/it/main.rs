@@ -22,6 +22,7 @@ mod messages;
 mod navigation;
 mod operate;
 mod organisation;
+mod quoted_names;
 mod readers;
 mod relations;
 mod remote;

@@ -116,7 +116,7 @@ fn relations_of_names_in_files_are_found_alike() {
         assert_eq!((&printed["about"], &printed["edges"]), (&called["about"], &called["edges"]), "{name}");
     }
     let error = index.run(&["graph", "callers", "TABLE_NAMES"]);
-    assert!(String::from_utf8_lossy(&error.stderr).contains("`tables/first.tbl`, line 2"), "{error:?}");
+    assert!(String::from_utf8_lossy(&error.stderr).contains("«tables/first.tbl», line 2"), "{error:?}");
     let answer = index.json(&["search", "what calls src/server.py#Server.run"]);
     assert_eq!((&answer["results"][0]["symbol"], &answer["query_type"]), (&json!("main"), &json!("relationship")));
 }

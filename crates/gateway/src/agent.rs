@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId};
+use cairn_redaction::{Given, Message};
 use cairn_search::{NOTHING_INDEXED, NextCall, QueryError, QueryErrorCode, Searcher};
 
 use crate::index_call::{IndexCall, IndexStatus, IndexTicket, WatchIndexing};
@@ -51,10 +52,8 @@ pub trait Agent: Send + Sync + 'static {
     /// The state of a request that `index` returned. A service whose index calls wait for their runs has no
     /// requests.
     async fn progress(&self, request: IndexTicket) -> Result<IndexStatus, QueryError> {
-        let message = format!(
-            "no sync of `{}` was requested: in this service, a call to index waits for its run",
-            request.repository
-        );
+        let message = Message::from("no sync of ").and(Given(&request.repository));
+        let message = message.and(" was requested: in this service, a call to index waits for its run");
         Err(QueryError::new(QueryErrorCode::NotFound, message))
     }
 
@@ -139,8 +138,8 @@ impl dyn Agent + '_ {
         error
     }
 
-    pub(crate) fn nothing_indexed(&self) -> String {
-        format!("{NOTHING_INDEXED}: {}", self.how_to_index())
+    pub(crate) fn nothing_indexed(&self) -> Message {
+        Message::from(NOTHING_INDEXED).and(": ").and(self.how_to_index())
     }
 
     /// The error without the causes that the caller may not read.

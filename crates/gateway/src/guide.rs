@@ -1,5 +1,6 @@
 //! Workflow guides: the documents of `docs/guides`.
 
+use cairn_redaction::Own;
 use cairn_search::{QueryError, QueryErrorCode};
 
 use crate::answers::GuideText;
@@ -44,7 +45,7 @@ pub(crate) fn answer(topic: Option<&str>) -> Result<GuideText, QueryError> {
         None => overview(),
         Some(Some(document)) => document.trim_end().to_owned(),
         Some(None) => {
-            let message = format!("the topic does not exist; topics are {}", TOPICS.join(", "));
+            let message = Own(format!("the topic does not exist; topics are {}", TOPICS.join(", ")));
             return Err(QueryError::new(QueryErrorCode::ValidationError, message));
         }
     };

@@ -9,6 +9,7 @@
 use cairn_domain::{RepositoryName, Scope, Source};
 use cairn_inventory::{FileSizeLimit, InvalidPattern, Patterns};
 use cairn_ports::{Catalogue, RepositoryRecord};
+use cairn_redaction::{Message, Own};
 use cairn_search::{FieldFault, KnownRepository, QueryError, QueryErrorCode, Searcher};
 use cairn_wire::{GivenSettings, RequestSettings};
 
@@ -31,7 +32,7 @@ pub(crate) enum IndexTarget {
     New(Box<RepositoryRecord>),
 }
 
-fn wrong(message: impl Into<String>) -> QueryError {
+fn wrong(message: impl Into<Message>) -> QueryError {
     QueryError::new(QueryErrorCode::ValidationError, message)
 }
 
@@ -40,7 +41,7 @@ impl Registry<'_> {
     pub(crate) async fn target(&self, searcher: &Searcher, call: &IndexCall) -> Result<IndexTarget, QueryError> {
         let given = call.settings();
         check_settings(&given)?;
-        let located = (self.locate)(&call.target).map_err(wrong)?;
+        let located = (self.locate)(&call.target).map_err(|message| wrong(Own(message)))?;
         let view = searcher.catalogue.view().await?;
         let Some((source, name)) = located else {
             return with_settings(searcher.select_one(&view, &call.target).await?, given);
@@ -54,8 +55,8 @@ impl Registry<'_> {
             return with_settings(found.clone(), given);
         }
         if let Some(other) = known.iter().find(is_named) {
-            let message =
-                format!("`{}` is registered with another address; give its name to index it", other.record.name);
+            let message = Message::default().and(&other.record.name);
+            let message = message.and(" is registered with another address; give its name to index it");
             return Err(wrong(message));
         }
         let record = RepositoryRecord::new(searcher.caller.tenant.clone(), name, source);
@@ -85,7 +86,7 @@ fn with_settings(known: KnownRepository, given: GivenSettings) -> Result<IndexTa
 
 pub(crate) fn stored_settings(record: &RepositoryRecord) -> Result<RequestSettings, QueryError> {
     RequestSettings::from_json(&record.settings).map_err(|error| {
-        QueryError::new(QueryErrorCode::InternalError, format!("the stored settings cannot be read: {error}"))
+        QueryError::new(QueryErrorCode::InternalError, Own(format!("the stored settings cannot be read: {error}")))
     })
 }
 
@@ -118,7 +119,7 @@ pub fn file_size(provided: i64) -> Result<u64, QueryError> {
 
 fn wrong_file_size(fault: &str, provided: Option<i64>, shown: &str) -> QueryError {
     let max_allowed = FileSizeLimit::HARD_CAP_BYTES;
-    let message = format!("max_file_size {fault} (max_allowed {max_allowed}, provided {shown})");
+    let message = Own(format!("max_file_size {fault} (max_allowed {max_allowed}, provided {shown})"));
     let field = FieldFault { max_allowed: Some(max_allowed), provided, ..FieldFault::of("max_file_size") };
     wrong(message).in_field(field)
 }
@@ -129,7 +130,7 @@ fn invalid_patterns(field: &str, kind: &str, faults: &[InvalidPattern]) -> Query
         |fault: &InvalidPattern| format!("invalid {kind} pattern {} in `{field}`: {}", fault.pattern, fault.message);
     let messages: Vec<String> = faults.iter().map(each).collect();
     let pattern = faults.first().map(|fault| fault.pattern.as_str().to_owned());
-    wrong(messages.join("; ")).in_field(FieldFault { pattern, ..FieldFault::of(field) })
+    wrong(Own(messages.join("; "))).in_field(FieldFault { pattern, ..FieldFault::of(field) })
 }
 
 #[cfg(test)]
@@ -139,7 +140,7 @@ mod tests {
     fn fault_of(given: &GivenSettings) -> (String, FieldFault) {
         let error = check_settings(given).expect_err("refused");
         assert_eq!(error.code, QueryErrorCode::ValidationError);
-        (error.message, *error.fault.expect("a field"))
+        (error.message.to_string(), *error.fault.expect("a field"))
     }
 
     /// Checks the errors that the description of `index_repository` lists.

@@ -246,7 +246,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         }
         let is_new_failure = is_new_failure(worker, &delivery.job, failure).await?;
         if is_new_failure {
-            self.broker.dead_letter(delivery.tag, failure.code.as_str(), &failure.chain()).await?;
+            self.broker.dead_letter(delivery.tag, failure.code, &failure.chain()).await?;
         }
         // From here on, only the step that records the failure is retried, because another attempt at the job
         // would publish another dead letter.

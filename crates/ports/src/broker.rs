@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cairn_domain::{Lane, MessageId, StageName};
+use cairn_domain::{FailureCode, Lane, MessageId, StageName};
 use cairn_wire::Job;
 
 use crate::error::port_error;
@@ -65,7 +65,7 @@ pub struct DeadLetter {
     /// The body as it was received.
     pub body: String,
     /// The failure code, which has a page in `runbooks/`.
-    pub code: String,
+    pub code: FailureCode,
     /// The chain of causes.
     pub message: String,
     pub num_failed_attempts: u32,
@@ -88,7 +88,7 @@ pub trait Broker: Send + Sync {
     /// Copies a delivery to the dead letters. The delivery stays unsettled: the caller next records that the
     /// job is abandoned, and then settles the delivery. If the process stops between these steps, a second
     /// dead letter may be written, but no dead letter is lost. `NotFound` if the tag is not outstanding.
-    async fn dead_letter(&self, tag: u64, code: &str, message: &str) -> Result<(), BrokerError>;
+    async fn dead_letter(&self, tag: u64, code: FailureCode, message: &str) -> Result<(), BrokerError>;
 
     /// Answers a delivery. `NotFound` if the tag is not outstanding: the job was already delivered again, or
     /// will be delivered again.

@@ -4,6 +4,7 @@
 use cairn_domain::View;
 use cairn_ports::NameMatch;
 use cairn_ranking::keywords;
+use cairn_redaction::{Given, Message, Own};
 
 use crate::repositories::{KnownRepository, MAX_NOT_INDEXED, name_of, names_of_unpublished, some_names};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
@@ -25,13 +26,14 @@ impl Searcher {
         if error.code != QueryErrorCode::NotFound || !error.similar_files.is_empty() {
             return Ok(error);
         }
-        let mut facts: Vec<String> = error.hint.iter().cloned().collect();
+        let mut facts: Vec<Message> = error.hint.iter().cloned().collect();
         let mut calls = Vec::new();
         if let Some(repository) = self.defining_repository(name, view, selected).await? {
-            facts.push(format!("repository `{repository}` defines `{name}`"));
+            let fact = Message::from("repository ").and(Given(&repository));
+            facts.push(fact.and(" defines ").and(Given(name)));
             calls.push(NextCall {
                 tool: "read_code",
-                reason: format!("reads the definition in `{repository}`"),
+                reason: Message::from("reads the definition in ").and(Given(&repository)),
                 arguments: vec![("symbol", name.to_owned()), ("repository", repository)],
             });
         }
@@ -44,14 +46,12 @@ impl Searcher {
         match present.first() {
             Some((word, num_chunks)) => calls.push(NextCall {
                 tool: "search_code",
-                reason: format!("{num_chunks} chunks contain `{word}`"),
+                reason: Message::default().and(*num_chunks).and(" chunks contain ").and(Given(word)),
                 arguments: vec![("query", (*word).clone())],
             }),
             None if frequencies.num_chunks() > 0 => {
-                facts.push(format!(
-                    "none of the {} indexed chunks contains a word of the name",
-                    frequencies.num_chunks()
-                ));
+                let fact = Message::from("none of the ").and(frequencies.num_chunks());
+                facts.push(fact.and(" indexed chunks contains a word of the name"));
             }
             // Without term counts, it is not known whether the index contains the words of the name, so a
             // search for them stays among the suggestions.
@@ -59,10 +59,10 @@ impl Searcher {
         }
         let not_indexed = names_of_unpublished(selected);
         if let Some(names) = some_names(&not_indexed, not_indexed.len(), MAX_NOT_INDEXED) {
-            facts.push(format!("not indexed yet: {names}"));
+            facts.push(Message::from("not indexed yet: ").and(Own(names)));
         }
         calls.truncate(MAX_CALLS);
-        let hint = (!facts.is_empty()).then(|| facts.join("; "));
+        let hint = (!facts.is_empty()).then(|| Message::joined(facts, "; "));
         Ok(QueryError { hint, next_calls: calls, ..error })
     }
 

@@ -2,6 +2,7 @@
 //! globs and the comparison of words cannot be interrupted.
 
 use cairn_inventory::{MAX_NESTING, nesting};
+use cairn_redaction::{Given, Message, Own, quoted};
 use globset::{Glob, GlobBuilder};
 
 use crate::{FieldFault, QueryError, QueryErrorCode};
@@ -33,7 +34,7 @@ fn query_size(text: &str, max_bytes: usize) -> Result<(), QueryError> {
     if text.len() <= max_bytes {
         return Ok(());
     }
-    let message = format!("`query` has {} bytes; at most {max_bytes} are allowed", text.len());
+    let message = Own(format!("`query` has {} bytes; at most {max_bytes} are allowed", text.len()));
     Err(invalid(too_many("query", max_bytes, text.len()), message))
 }
 
@@ -41,12 +42,12 @@ fn query_size(text: &str, max_bytes: usize) -> Result<(), QueryError> {
 pub(crate) fn word(field: &str, text: &str) -> Result<(), QueryError> {
     if text.len() > MAX_WORD_BYTES {
         let (shown, length) = (shown(text), text.len());
-        let message = format!("`{field}` {shown} has {length} bytes; at most {MAX_WORD_BYTES} are allowed");
+        let message = Own(format!("`{field}` {shown} has {length} bytes; at most {MAX_WORD_BYTES} are allowed"));
         return Err(invalid(too_many(field, MAX_WORD_BYTES, length), message));
     }
     if nesting(text) > MAX_NESTING {
         let shown = shown(text);
-        let message = format!("`{field}` {shown} nests braces deeper than {MAX_NESTING}");
+        let message = Own(format!("`{field}` {shown} nests braces deeper than {MAX_NESTING}"));
         return Err(invalid(FieldFault::of(field), message));
     }
     Ok(())
@@ -54,7 +55,7 @@ pub(crate) fn word(field: &str, text: &str) -> Result<(), QueryError> {
 
 pub(crate) fn words<'a>(field: &str, words: impl ExactSizeIterator<Item = &'a str>) -> Result<(), QueryError> {
     if words.len() > MAX_WORDS {
-        let message = format!("`{field}` has {} entries; at most {MAX_WORDS} are allowed", words.len());
+        let message = Own(format!("`{field}` has {} entries; at most {MAX_WORDS} are allowed", words.len()));
         return Err(invalid(too_many(field, MAX_WORDS, words.len()), message));
     }
     words.into_iter().try_for_each(|text| word(field, text))
@@ -64,7 +65,7 @@ pub(crate) fn words<'a>(field: &str, words: impl ExactSizeIterator<Item = &'a st
 /// twice the limit for words.
 pub(crate) fn number_of_globs(field: &str, number: usize) -> Result<(), QueryError> {
     if number > 2 * MAX_WORDS {
-        return Err(invalid(FieldFault::of(field), format!("`{field}` has more than {MAX_WORDS} entries")));
+        return Err(invalid(FieldFault::of(field), Own(format!("`{field}` has more than {MAX_WORDS} entries"))));
     }
     Ok(())
 }
@@ -81,13 +82,15 @@ pub(crate) fn glob(field: &str, pattern: &str) -> Result<Glob, QueryError> {
     let glob = GlobBuilder::new(pattern).literal_separator(false).build();
     glob.map_err(|error| {
         let fault = FieldFault { pattern: Some(pattern.to_owned()), ..FieldFault::of(field) };
-        invalid(fault, format!("`{field}` has an invalid glob `{pattern}`: {}", error.kind()))
+        let message = Message::from(Own(format!("`{field}` has an invalid glob "))).and(Given(pattern));
+        invalid(fault, message.and(": ").and(Own(error.kind().to_string())))
     })
 }
 
 fn shown(text: &str) -> String {
     let start: String = text.chars().take(SHOWN_CHARACTERS).collect();
-    if start.len() < text.len() { format!("`{start}…`") } else { format!("`{start}`") }
+    let (shown, cut) = (quoted(&start), if start.len() < text.len() { "…" } else { "" });
+    format!("`{}{cut}`", shown.as_str())
 }
 
 fn too_many(field: &str, max_allowed: usize, provided: usize) -> FieldFault {
@@ -95,7 +98,7 @@ fn too_many(field: &str, max_allowed: usize, provided: usize) -> FieldFault {
     FieldFault { max_allowed: Some(max_allowed as u64), provided, ..FieldFault::of(field) }
 }
 
-fn invalid(fault: FieldFault, message: String) -> QueryError {
+fn invalid(fault: FieldFault, message: impl Into<Message>) -> QueryError {
     QueryError::new(QueryErrorCode::ValidationError, message).in_field(fault)
 }
 

@@ -24,7 +24,11 @@ impl Allowed {
     /// repository.
     pub fn faults(&self) -> Vec<String> {
         let Allowed::Only(names) = self else { return Vec::new() };
-        names.iter().filter_map(|name| bounds::glob("repositories", name).err()).map(|error| error.message).collect()
+        names
+            .iter()
+            .filter_map(|name| bounds::glob("repositories", name).err())
+            .map(|error| error.message.to_string())
+            .collect()
     }
 
     /// Whether the caller may see a repository with this name. The repository need not exist.

@@ -10,6 +10,7 @@ use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, ContentHash, Scope, SymbolE
 use cairn_name_match::{SameName, WantedName, score_name};
 use cairn_ports::{NameMatch, SymbolHit};
 use cairn_ranking::{DefinitionContext, definition_key};
+use cairn_redaction::{Message, quoted};
 use futures::future::join_all;
 
 use crate::changed_files::ChangedFile;
@@ -105,18 +106,19 @@ impl ChangedDefinition {
     /// relations yet.
     pub(crate) fn not_indexed(&self) -> QueryError {
         let SymbolEntry { qualified_name, path, line, .. } = &self.symbol;
-        let message = format!("`{qualified_name}` is in `{path}`, line {line}, which changed after it was indexed");
+        let message = Message::default().and(quoted(qualified_name)).and(" is in ").and(quoted(path.as_str()));
+        let message = message.and(", line ").and(*line).and(", which changed after it was indexed");
         let repository = self.repository.record.name.to_string();
         QueryError::new(QueryErrorCode::NotFound, message)
             .hint("its relations will be known when the repository has been indexed again")
             .next(NextCall {
                 tool: "index_repository",
-                reason: "indexes the changed files".to_owned(),
+                reason: "indexes the changed files".into(),
                 arguments: vec![("target", repository.clone())],
             })
             .next(NextCall {
                 tool: "read_code",
-                reason: "reads the definition".to_owned(),
+                reason: "reads the definition".into(),
                 arguments: vec![("repository", repository), ("symbol", format!("{path}#{qualified_name}"))],
             })
     }

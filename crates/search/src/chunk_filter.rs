@@ -3,6 +3,7 @@
 
 use cairn_domain::{ChunkRecord, RepoPath};
 use cairn_ports::{ChunkFilter, IncludeTests};
+use cairn_redaction::Own;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::{QueryError, QueryErrorCode};
@@ -51,7 +52,7 @@ pub(crate) fn is_in(module: &str, prefix: &str) -> bool {
 
 fn glob_set<'a>(patterns: impl Iterator<Item = &'a String>) -> Result<GlobSet, QueryError> {
     let invalid = |error: globset::Error| {
-        QueryError::new(QueryErrorCode::ValidationError, format!("`paths` has an invalid glob: {error}"))
+        QueryError::new(QueryErrorCode::ValidationError, Own(format!("`paths` has an invalid glob: {error}")))
     };
     let mut builder = GlobSetBuilder::new();
     for pattern in patterns {

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use cairn_domain::{LineSpan, ManifestEntry, RepoPath, SourceText, SymbolEntry, View};
 use cairn_ports::{BlobStoreError, BlobStoreExt, ErrorKind};
 use cairn_ranking::truncate_lines;
+use cairn_redaction::{Message, Own, quoted};
 use cairn_wire::{ArtifactKind, Manifest, PackReader, decode};
 
 use crate::bounds;
@@ -254,10 +255,11 @@ pub(crate) fn check_lines(
     if first > 0 && first <= last && (first <= num_lines || num_lines == 0) {
         return Ok(());
     }
-    let message = format!("lines {first}-{last} are outside `{path}`, which has {num_lines} lines");
+    let message = Message::from("lines ").and(first).and("-").and(last).and(" are outside ").and(quoted(path.as_str()));
+    let message = message.and(", which has ").and(num_lines).and(" lines");
     Err(QueryError::new(QueryErrorCode::ValidationError, message).next(NextCall {
         tool: "read_code",
-        reason: "reads the file from its first line".to_owned(),
+        reason: "reads the file from its first line".into(),
         arguments: vec![("repository", known.record.name.to_string()), ("path", path.to_string())],
     }))
 }
@@ -270,7 +272,7 @@ pub(crate) fn missing_artifact(error: BlobStoreError) -> QueryError {
 }
 
 pub(crate) fn damaged(key: &str, error: &cairn_wire::DecodeError) -> QueryError {
-    let message = format!("artifact `{key}` is damaged: {error}");
+    let message = Own(format!("artifact `{key}` is damaged: {error}"));
     QueryError::new(QueryErrorCode::Corrupt, message).hint(REBUILD)
 }
 

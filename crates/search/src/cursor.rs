@@ -115,7 +115,7 @@ pub(crate) fn expired() -> QueryError {
     invalid("the cursor has expired (cursors are valid for ten minutes)")
 }
 
-fn invalid(message: &str) -> QueryError {
+fn invalid(message: &'static str) -> QueryError {
     QueryError::new(QueryErrorCode::InvalidCursor, message).hint(REPEAT)
 }
 

@@ -1,8 +1,10 @@
-//! Errors of questions. An error describes the fault, the place of the fault, and the next call to make.
+//! Errors of questions. An error describes the fault, the place of the fault, and the next call to make. All
+//! messages quote the text of repositories, see `cairn_redaction::Message`.
 
 use std::time::Duration;
 
 use cairn_ports::{ErrorKind, PortError};
+use cairn_redaction::{Message, Own};
 
 /// The hint for a damaged index.
 pub(crate) const REBUILD: &str =
@@ -50,7 +52,7 @@ impl QueryErrorCode {
 pub struct NextCall {
     /// Name of the tool: `search_code`, `read_code` …
     pub tool: &'static str,
-    pub reason: String,
+    pub reason: Message,
     /// The names and values of the arguments, in the order in which they are shown. If a name occurs several
     /// times, its values form a list.
     pub arguments: Vec<(&'static str, String)>,
@@ -75,20 +77,20 @@ pub struct FieldFault {
 #[error("{message}")]
 pub struct QueryError {
     pub code: QueryErrorCode,
-    pub message: String,
+    pub message: Message,
     /// Set if one field of the request is wrong.
     pub fault: Option<Box<FieldFault>>,
     pub similar_symbols: Vec<String>,
     pub similar_files: Vec<String>,
     pub similar_repositories: Vec<String>,
     /// A text that describes what the caller can do next.
-    pub hint: Option<String>,
+    pub hint: Option<Message>,
     /// At most two calls. Each call contains all its arguments and can be made without changes.
     pub next_calls: Vec<NextCall>,
 }
 
 impl QueryError {
-    pub fn new(code: QueryErrorCode, message: impl Into<String>) -> Self {
+    pub fn new(code: QueryErrorCode, message: impl Into<Message>) -> Self {
         Self {
             code,
             message: message.into(),
@@ -102,7 +104,7 @@ impl QueryError {
     }
 
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint(mut self, hint: impl Into<Message>) -> Self {
         self.hint = Some(hint.into());
         self
     }
@@ -144,7 +146,7 @@ impl<E: PortError> From<E> for QueryError {
             message.push_str(&source.to_string());
             cause = source.source();
         }
-        let error = QueryError::new(code, message);
+        let error = QueryError::new(code, Own(message));
         if code == QueryErrorCode::Corrupt { error.hint(REBUILD) } else { error }
     }
 }

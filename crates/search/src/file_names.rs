@@ -8,6 +8,7 @@ use cairn_domain::{RepoPath, RepositoryId, Scope, View};
 use cairn_ports::{FileHit, FileMatch, NameMatch};
 use cairn_question::is_written_like_a_file;
 use cairn_ranking::path_distance;
+use cairn_redaction::{Given, Message, quoted};
 
 use crate::changed::{Definitions, has_other_name};
 use crate::repositories::KnownRepository;
@@ -146,7 +147,7 @@ impl Searcher {
         retry: impl Fn(&str) -> NextCall,
     ) -> Result<QueryError, QueryError> {
         let near = self.similar_paths(view, scope, path).await?;
-        let mut error = QueryError::new(QueryErrorCode::NotFound, format!("no file has the path `{path}`"));
+        let mut error = QueryError::new(QueryErrorCode::NotFound, no_file(path));
         if let Some(best) = near.first() {
             let (first, read) = (retry(best), read_call(best));
             error = error.hint("paths are relative to the repository's root").next(first.clone());
@@ -156,7 +157,7 @@ impl Searcher {
         } else {
             error = error.hint("search for words in the file instead").next(NextCall {
                 tool: "search_code",
-                reason: "finds code by words".to_owned(),
+                reason: "finds code by words".into(),
                 arguments: vec![("query", path.replace('/', " "))],
             });
         }
@@ -180,11 +181,15 @@ impl Searcher {
     }
 }
 
+pub(crate) fn no_file(path: &str) -> Message {
+    Message::from("no file has the path ").and(Given(path))
+}
+
 /// The call that reads a path.
 pub(crate) fn read_call(path: &str) -> NextCall {
     NextCall {
         tool: "read_code",
-        reason: "reads the most similar path".to_owned(),
+        reason: "reads the most similar path".into(),
         arguments: vec![("path", path.to_owned())],
     }
 }
@@ -227,7 +232,7 @@ fn with_symbols(mut error: QueryError, similar: Vec<String>) -> QueryError {
     if let (Some(best), true) = (similar.first(), error.next_calls.len() < MAX_CALLS) {
         error = error.next(NextCall {
             tool: "read_code",
-            reason: format!("`{best}` is the most similar name of a symbol"),
+            reason: Message::default().and(quoted(best)).and(" is the most similar name of a symbol"),
             arguments: vec![("symbol", best.clone())],
         });
     }

@@ -3,6 +3,7 @@
 use cairn_domain::Scope;
 use cairn_ports::ChunkFilter;
 use cairn_ranking::{Cut, RankedHit, estimate_tokens, fit, fit_at_least_one};
+use cairn_redaction::Message;
 
 use crate::found_files::{FileRole, FoundFile, FoundFiles};
 use crate::prepared_query::PreparedQuery;
@@ -43,7 +44,7 @@ impl FilePage {
 
 /// Truncates the list of files that is shown beside hits to the number of tokens. Returns the number of
 /// tokens of the list, and a note if files are missing. The tokens of the note are included.
-pub(crate) fn fit_beside_hits(files: &mut Vec<FoundFile>, max_tokens: usize) -> (usize, Option<String>) {
+pub(crate) fn fit_beside_hits(files: &mut Vec<FoundFile>, max_tokens: usize) -> (usize, Option<Message>) {
     let costs = costs(files);
     let all = fit(&costs, costs.len(), max_tokens);
     if all.num_taken == costs.len() {
@@ -52,13 +53,13 @@ pub(crate) fn fit_beside_hits(files: &mut Vec<FoundFile>, max_tokens: usize) -> 
     let fitting = fit(&costs, costs.len(), max_tokens.saturating_sub(NOTE_TOKENS));
     files.truncate(fitting.num_taken);
     let num_left = costs.len() - fitting.num_taken;
-    let note = format!("{num_left} more files match, but do not fit into `max_tokens`.");
+    let note = Message::default().and(num_left).and(" more files match, but do not fit into `max_tokens`.");
     (fitting.num_tokens + NOTE_TOKENS, Some(note))
 }
 
 /// The note for files whose first lines do not fit.
-pub(crate) fn beginnings_note(num_left: usize) -> String {
-    format!("The first lines of {num_left} files do not fit into `max_tokens`.")
+pub(crate) fn beginnings_note(num_left: usize) -> Message {
+    Message::from("The first lines of ").and(num_left).and(" files do not fit into `max_tokens`.")
 }
 
 /// Number of tokens that are reserved for this note.

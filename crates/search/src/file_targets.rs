@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use cairn_ports::{FileHit, FileMatch, NameMatch};
 use cairn_question::{FileNameKind, FileNameQuery, only_word};
 use cairn_ranking::path_distance;
+use cairn_redaction::{Given, Message};
 
 use crate::bounds;
 use crate::file_names::{SAME_BEGINNING, SAME_NAME, SAME_PATH, SIMILAR};
@@ -46,10 +47,11 @@ impl Searcher {
         };
         let mut notes = Vec::new();
         if matches.is_cut {
-            notes.push(format!("At least {MAX_FILES} files match; only the best {MAX_FILES} are listed."));
+            let message = Message::from("At least ").and(MAX_FILES).and(" files match; only the best ").and(MAX_FILES);
+            notes.push(message.and(" are listed."));
         }
         if !search.filter.kinds.is_empty() {
-            notes.push("Files have no kind, so the kinds do not restrict the list of files.".to_owned());
+            notes.push("Files have no kind, so the kinds do not restrict the list of files.".into());
         }
         let are_directories = search.target.target_type == TargetType::Directory;
         let files = FoundFiles::of(matches.hits, search.selected, are_directories);
@@ -125,14 +127,16 @@ impl Searcher {
         num_left += cut_to(&mut hits, FILES_BESIDE_RESULTS);
         let mut notes = Vec::new();
         if hits.is_empty() && has_excluded {
-            notes.push(format!("Files are called `{}`, but the filters exclude them.", search.name));
+            let message = Message::from("Files are called ").and(Given(search.name));
+            notes.push(message.and(", but the filters exclude them."));
         } else if hits.first().is_none_or(|best| best.score <= SIMILAR) && found.is_empty() {
             let similar = hits.iter().map(|hit| hit.path.to_string()).collect();
             let (requested, substitution) = (search.name.to_owned(), None);
             query.names.notes.push(NameNote { requested, is_file: true, substitution, similar, place: None });
         }
         if num_left > 0 {
-            notes.push(format!("{num_left} more files match; `target_type: filename` lists all of them."));
+            let message = Message::default().and(num_left).and(" more files match;");
+            notes.push(message.and(" `target_type: filename` lists all of them."));
         }
         found.extend(FoundFiles::of(hits.clone(), search.selected, false));
         let is_named = hits.first().is_some_and(|best| best.score >= SAME_BEGINNING);
@@ -196,11 +200,12 @@ impl Searcher {
     ) -> Result<QueryError, QueryError> {
         let what = if target.target_type == TargetType::Directory { "directory" } else { "file" };
         if has_excluded {
-            let message = format!("a {what} is called `{name}`, but the filters exclude it");
+            let message = Message::from("a ").and(what).and(" is called ").and(Given(name));
+            let message = message.and(", but the filters exclude it");
             return Ok(QueryError::new(QueryErrorCode::NotFound, message).hint("search without the filters").next(
                 NextCall {
                     tool: "search_code",
-                    reason: "searches without the filters".to_owned(),
+                    reason: "searches without the filters".into(),
                     arguments: vec![
                         ("query", name.to_owned()),
                         ("target_type", target.target_type.as_str().to_owned()),
@@ -209,18 +214,19 @@ impl Searcher {
             ));
         }
         let base = name.rsplit('/').next().unwrap_or(name);
-        let mut error = QueryError::new(QueryErrorCode::NotFound, format!("no {what} is called `{name}`"));
+        let no_file = Message::from("no ").and(what).and(" is called ").and(Given(name));
+        let mut error = QueryError::new(QueryErrorCode::NotFound, no_file);
         error.similar_files = self.similar_paths(&query.view, scope, base).await?;
         if let Some(best) = error.similar_files.first().cloned() {
             error = error.next(NextCall {
                 tool: "read_code",
-                reason: "reads the most similar path".to_owned(),
+                reason: "reads the most similar path".into(),
                 arguments: vec![("path", best)],
             });
         }
         Ok(error.next(NextCall {
             tool: "search_code",
-            reason: "finds code by words".to_owned(),
+            reason: "finds code by words".into(),
             arguments: vec![("query", name.to_owned())],
         }))
     }

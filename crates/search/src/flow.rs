@@ -9,6 +9,7 @@ use cairn_question::{FlowAsked, is_file_name};
 use cairn_ranking::{
     Ends, Link, RankedHit, Relevance, StopWords, Story, Via, best_story, is_end_of_path, lead_with_path, terms,
 };
+use cairn_redaction::{Message, Phrase};
 
 use crate::chunk_filter::CompiledFilter;
 use crate::chunk_id::{ChunkId, Chunks, node_of};
@@ -115,12 +116,12 @@ impl Searcher {
         &self,
         extension: Extension<'_>,
         mut hits: Vec<RankedHit>,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Message>,
     ) -> Result<Vec<RankedHit>, QueryError> {
         let Extension { query, scope, filter, .. } = extension;
         let sources = sources(&hits, NUM_STARTS);
         if sources.is_empty() {
-            notes.push(NO_PATH.to_owned());
+            notes.push(NO_PATH.into());
             return Ok(hits);
         }
         let request = TraversalRequest {
@@ -281,17 +282,19 @@ fn named<'a>(
     Some((&node.qualified_name, node.path.as_ref()?))
 }
 
-fn note(asked: &AskedEnds, flow: Option<&FlowAsked>, story: Option<&Story>, num_steps: usize) -> Option<String> {
+fn note(asked: &AskedEnds, flow: Option<&FlowAsked>, story: Option<&Story>, num_steps: usize) -> Option<Message> {
     if num_steps < 2 {
-        return Some(NO_PATH.to_owned());
+        return Some(NO_PATH.into());
     }
     if story.is_some_and(|story| story.has_ends) {
         return None;
     }
-    let end = |name: &str, is_given: bool, text: Option<&String>| {
-        text.filter(|_| is_given).map(|text| format!(" {name} \"{text}\"")).unwrap_or_default()
-    };
-    let from = end("from", asked.from.is_some(), flow.and_then(|flow| flow.from.as_ref()));
-    let to = end("to", asked.to.is_some(), flow.and_then(|flow| flow.to.as_ref()));
-    Some(format!("No path{from}{to} was found over three edges; the steps are the most relevant path."))
+    let end =
+        |message: Message, name: &'static str, is_given: bool, text: Option<&String>| match text.filter(|_| is_given) {
+            Some(text) => message.and(name).and(Phrase(text)),
+            None => message,
+        };
+    let message = end("No path".into(), " from ", asked.from.is_some(), flow.and_then(|flow| flow.from.as_ref()));
+    let message = end(message, " to ", asked.to.is_some(), flow.and_then(|flow| flow.to.as_ref()));
+    Some(message.and(" was found over three edges; the steps are the most relevant path."))
 }

@@ -7,12 +7,13 @@
 use cairn_domain::{ChunkRecord, LineSpan, NodeKey, Scope, SymbolEntry, SymbolKind, View};
 use cairn_ports::{ChunkFilter, NameMatch, SymbolHit};
 use cairn_ranking::{ScopeFrequencies, query_terms};
+use cairn_redaction::quoted;
 use regex::Regex;
 
 use crate::chunk_id::ChunkId;
 use crate::leading::{Leading, NamedPlace};
 use crate::repositories::{KnownRepository, name_of};
-use crate::resolve::{NameMatching, NameRequest, Substitution, is_in_file};
+use crate::resolve::{NameMatching, NameRequest, Substitution, is_in_file, no_symbol};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// Maximum number of chunks whose texts are searched.
@@ -74,12 +75,13 @@ impl HeuristicDefinition {
     pub(crate) fn not_in_graph(&self, selected: &[KnownRepository]) -> QueryError {
         let NamedPlace { repository, path, line } = self.place(selected);
         let name = &self.substitution.requested;
-        let message = format!("no symbol is called `{name}`; `{path}`, line {line} looks like its definition");
+        let message = no_symbol(name).and("; ").and(quoted(&path)).and(", line ").and(line);
+        let message = message.and(" looks like its definition");
         let mut error = QueryError::new(QueryErrorCode::NotFound, message).hint(WARNING);
         error.similar_files = vec![path.clone()];
         error.next(NextCall {
             tool: "read_code",
-            reason: "reads the line and the code after it".to_owned(),
+            reason: "reads the line and the code after it".into(),
             arguments: vec![("repository", repository), ("symbol", name.clone()), ("path", path)],
         })
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cairn_domain::{ManifestEntry, Outcome, RepoPath, SecretFinding};
+use cairn_redaction::{Given, Message};
 
 use crate::bounds;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Stamp};
@@ -67,17 +68,16 @@ impl Searcher {
         let path = path.strip_prefix("./").unwrap_or(path);
         let entry = coverage.entries.iter().find(|entry| entry.path.as_str() == path);
         let Some(entry) = entry else {
-            let mut error = QueryError::new(
-                QueryErrorCode::NotFound,
-                format!("`{path}` is not a path of the snapshot of `{}`", coverage.repository),
-            );
+            let message = Message::default().and(Given(path)).and(" is not a path of the snapshot of ");
+            let message = message.and(Given(&coverage.repository));
+            let mut error = QueryError::new(QueryErrorCode::NotFound, message);
             let name = path.rsplit('/').next().unwrap_or(path);
             let similar = coverage.entries.iter().filter(|entry| entry.path.file_name() == name).take(5);
             error.similar_files = similar.map(|entry| entry.path.to_string()).collect();
             if let Some(best) = error.similar_files.first().cloned() {
                 error = error.next(NextCall {
                     tool: "index_status",
-                    reason: "explains the outcome of a path with this file name in the snapshot".to_owned(),
+                    reason: "explains the outcome of a path with this file name in the snapshot".into(),
                     arguments: vec![("repository", coverage.repository.clone()), ("path", best)],
                 });
             }

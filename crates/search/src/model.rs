@@ -1,6 +1,8 @@
 //! Excludes repositories whose vectors were made by a different embedding model. Vectors of two models are
 //! never compared.
 
+use cairn_redaction::{Given, Message};
+
 use crate::repositories::KnownRepository;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
@@ -10,21 +12,21 @@ impl Searcher {
     pub(crate) fn with_this_model(
         &self,
         selected: Vec<KnownRepository>,
-    ) -> Result<(Vec<KnownRepository>, Vec<String>), QueryError> {
+    ) -> Result<(Vec<KnownRepository>, Vec<Message>), QueryError> {
         let model = &self.embedder.model().name;
         let other = |known: &KnownRepository| {
             let published = known.published.as_ref().filter(|published| published.model != *model)?;
             let (name, other) = (&known.record.name, &published.model);
-            Some(format!(
-                "repository `{name}` was indexed with embedding model `{other}`, but the model is now `{model}`"
-            ))
+            let message = Message::from("repository ").and(name).and(" was indexed with embedding model ");
+            Some(message.and(Given(other)).and(", but the model is now ").and(Given(model)))
         };
-        let notes: Vec<String> = selected.iter().filter_map(other).collect();
+        let notes: Vec<Message> = selected.iter().filter_map(other).collect();
         let (others, same): (Vec<KnownRepository>, Vec<KnownRepository>) =
             selected.into_iter().partition(|known| other(known).is_some());
         let Some(first) = others.first().filter(|_| same.iter().all(|known| known.published.is_none())) else {
-            let notes =
-                notes.into_iter().map(|why| format!("The search leaves a repository out: {why}. Index it again."));
+            let left_out =
+                |why| Message::from("The search leaves a repository out: ").and(why).and(". Index it again.");
+            let notes = notes.into_iter().map(left_out);
             return Ok((same, notes.collect()));
         };
         let message = notes.into_iter().next().unwrap_or_default();
@@ -32,7 +34,7 @@ impl Searcher {
         let error = error.hint("index it again to build its vectors with this model; exact search needs no vectors");
         Err(error.next(NextCall {
             tool: "index_repository",
-            reason: "builds the vectors with this model".to_owned(),
+            reason: "builds the vectors with this model".into(),
             arguments: vec![("path", first.record.name.to_string())],
         }))
     }

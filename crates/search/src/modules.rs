@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{ManifestEntry, NodeKey, RepoPath, RepositoryId, View};
 use cairn_languages::{LanguageClass, by_name, folder_module};
+use cairn_redaction::{Given, Message, quoted};
 
 use crate::bounds;
 use crate::repositories::KnownRepository;
@@ -187,14 +188,15 @@ fn describing_rank(path: &RepoPath, is_code: bool) -> Option<usize> {
 
 fn unknown_module(name: &str, known: &KnownRepository, all: &BTreeMap<String, Module>) -> QueryError {
     let repository = known.record.name.to_string();
-    let error = QueryError::new(QueryErrorCode::NotFound, format!("`{name}` is not a module of `{repository}`"));
+    let message = Message::default().and(Given(name)).and(" is not a module of ").and(&known.record.name);
+    let error = QueryError::new(QueryErrorCode::NotFound, message);
     let last = name.rsplit(['.', '/']).next().unwrap_or(name);
     let near = all.keys().find(|module| module.rsplit('.').next() == Some(last));
     match near {
-        Some(near) => error.hint(format!("did you mean `{near}`?")),
+        Some(near) => error.hint(Message::from("did you mean ").and(quoted(near)).and("?")),
         None => error.hint("search for the words of the name instead").next(NextCall {
             tool: "search_code",
-            reason: "finds code by words".to_owned(),
+            reason: "finds code by words".into(),
             arguments: vec![("query", name.replace(['.', '/'], " ")), ("repository", repository)],
         }),
     }

@@ -3,6 +3,7 @@
 
 use cairn_domain::{NodeKey, RepoPath, Scope, SymbolEntry, View};
 use cairn_question::{NamedKind, Relation, RelationshipAsked, is_file_name, is_written_like_a_file, path_and_name};
+use cairn_redaction::{Message, quoted};
 
 use crate::changed::{ChangedDefinition, Definitions};
 use crate::heuristic::HeuristicDefinition;
@@ -33,7 +34,7 @@ pub(crate) struct NamedCode {
     pub(crate) group: Option<NamedGroup>,
     /// A sentence for the answer. Set if the name was not resolved to a definition, but to something else,
     /// such as a file.
-    pub(crate) note: Option<String>,
+    pub(crate) note: Option<Message>,
 }
 
 /// A directory or module. In the graph, its files represent it.
@@ -133,10 +134,10 @@ impl NamedCode {
     }
 
     /// A sentence that states that some files of a directory or module are not used.
-    pub(crate) fn cut_note(&self) -> Option<String> {
+    pub(crate) fn cut_note(&self) -> Option<Message> {
         let group = self.group.as_ref().filter(|group| group.is_cut)?;
-        let (kind, name, num_files) = (group.kind.as_str(), &group.name, self.nodes.len());
-        Some(format!("Only the first {num_files} files of the {kind} `{name}` are used."))
+        let message = Message::from("Only the first ").and(self.nodes.len()).and(" files of the ");
+        Some(message.and(group.kind.as_str()).and(" ").and(quoted(&group.name)).and(" are used."))
     }
 
     pub(crate) fn of_definitions(resolved: &Resolved) -> Self {

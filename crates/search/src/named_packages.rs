@@ -49,7 +49,7 @@ impl Searcher {
         }
         let mut named = best_packages(nodes, name);
         if let (Some(note), true) = (named.as_mut().and_then(|named| named.note.as_mut()), is_cut) {
-            note.push_str(&format!(" {NOT_COMPARED}"));
+            *note = note.clone().and(" ").and(NOT_COMPARED);
         }
         let absent_note = (is_cut && named.is_none()).then_some(NOT_COMPARED);
         Ok(NamedPackages { named, absent_note })

@@ -8,6 +8,7 @@ use cairn_domain::{EdgeKind, NodeKey, NodeKind, RepoPath, RepositoryId, Scope, V
 use cairn_ports::{FileMatch, Follow, Traversal, TraversalRequest};
 use cairn_question::{NamedKind, is_file_name};
 use cairn_ranking::fold_style;
+use cairn_redaction::{Message, Phrase, quoted};
 
 use crate::named_code::{NamedCode, NamedGroup, NamedNode};
 use crate::repositories::KnownRepository;
@@ -146,8 +147,8 @@ fn file_node(repository: RepositoryId, path: RepoPath) -> NamedNode {
     NamedNode { node, name: path.file_name().to_owned(), path: Some(path), definition: None }
 }
 
-pub(crate) fn read_as(name: &str, kind: &str, used: &str) -> String {
-    format!("\"{name}\" is read as the {kind} `{used}`.")
+pub(crate) fn read_as(name: &str, kind: &'static str, used: &str) -> Message {
+    Message::default().and(Phrase(name)).and(" is read as the ").and(kind).and(" ").and(quoted(used)).and(".")
 }
 
 /// How closely a requested name matches the name of a file or directory.

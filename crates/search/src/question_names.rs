@@ -5,6 +5,7 @@ use cairn_domain::{Scope, View};
 use cairn_ports::FileMatch;
 use cairn_question::{MentionKind, NamedKind, ParsedQuery, RelationshipAsked, is_written_like_a_file, path_and_name};
 use cairn_ranking::{QueryWords, estimate_tokens};
+use cairn_redaction::{Given, Message, Phrase, quoted};
 
 use crate::changed::{ChangedDefinition, Definitions, has_other_name};
 use crate::chunk_id::ChunkId;
@@ -53,7 +54,7 @@ pub(crate) struct QuestionNames {
     /// The nodes of the second name, for example `B` in "does A call B".
     pub(crate) other: NamedCode,
     /// Sentences with facts about the names that the caller must know.
-    pub(crate) facts: Vec<String>,
+    pub(crate) facts: Vec<Message>,
 }
 
 impl QuestionNames {
@@ -156,13 +157,14 @@ impl Searcher {
             }
             NamedAs::Changed(changed) => {
                 let used = &changed.substitution.used;
-                let fact = format!("The relations of `{used}` are unknown until its repository is indexed again.");
-                found.facts.push(fact);
+                let fact = Message::from("The relations of ").and(quoted(used));
+                found.facts.push(fact.and(" are unknown until its repository is indexed again."));
                 found.add(Definitions::Changed(changed), name, false, selected);
                 NamedCode::default()
             }
             NamedAs::Line(line) => {
-                found.facts.push(format!("`{name}` is not a known symbol, so its relations are unknown."));
+                let fact = Message::default().and(Given(name));
+                found.facts.push(fact.and(" is not a known symbol, so its relations are unknown."));
                 found.add(Definitions::Heuristic(line), name, false, selected);
                 NamedCode::default()
             }
@@ -176,9 +178,12 @@ impl Searcher {
                 NamedCode::default()
             }
             NamedAs::Absent(absent) => {
-                found.facts.extend(absent.note.map(str::to_owned));
+                found.facts.extend(absent.note.map(Message::from));
                 match asked.kind.filter(|kind| *kind != NamedKind::Symbol) {
-                    Some(kind) => found.facts.push(format!("No {} is called \"{name}\".", kind.as_str())),
+                    Some(kind) => {
+                        let fact = Message::from("No ").and(kind.as_str()).and(" is called ").and(Phrase(name));
+                        found.facts.push(fact.and("."));
+                    }
                     None => found.note_absent(name, absent.similar),
                 }
                 NamedCode::default()

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use cairn_domain::{LineSpan, ManifestEntry, RepoPath, RepositoryId, View};
 use cairn_ports::FileMatch;
 use cairn_ranking::truncate_lines;
+use cairn_redaction::{Message, Own, quoted};
 use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::code::{Code, CodeRequest, check_lines, lines};
@@ -172,11 +173,12 @@ impl Searcher {
 }
 
 fn not_indexed(path: &str, entry: &ManifestEntry) -> QueryError {
-    let message = format!("`{path}` is not indexed: {}", entry.outcome.label());
-    let hint = "`coverage --why PATH` (tool `index_status`) reports which rule excludes it";
+    let outcome = Own(entry.outcome.label());
+    let message = Message::default().and(quoted(path)).and(" is not indexed: ").and(outcome);
+    let hint = "`coverage --why PATH` (tool `index_status`) reports why";
     QueryError::new(QueryErrorCode::NotFound, message).hint(hint).next(NextCall {
         tool: "index_status",
-        reason: "reports which rule excludes the file".to_owned(),
+        reason: "explains why the file is not indexed".into(),
         arguments: vec![("path", path.to_owned())],
     })
 }

@@ -5,7 +5,7 @@ use cairn_question::is_written_like_a_file;
 
 use crate::bounds;
 use crate::code::{Code, CodeRequest};
-use crate::file_names::{FileRequest, read_call};
+use crate::file_names::{FileRequest, no_file, read_call};
 use crate::repositories::KnownRepository;
 use crate::resolve::{NameRequest, Substitution};
 use crate::{QueryError, QueryErrorCode, Searcher};
@@ -61,7 +61,7 @@ impl Searcher {
 /// Adds to the error that no file has the path either.
 fn without_file(mut error: QueryError, target: &str) -> QueryError {
     if error.code == QueryErrorCode::NotFound {
-        error.message.push_str(&format!("; no file has the path `{target}`"));
+        error.message = error.message.and("; ").and(no_file(target));
     }
     error
 }

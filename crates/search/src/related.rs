@@ -8,6 +8,7 @@ use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeKind, NodeRecord, Scope};
 use cairn_ports::{ChunkFilter, ChunkPlace, Follow, Reached, Traversal, TraversalRequest};
 use cairn_question::{Direction, Relation, RelationshipAsked};
 use cairn_ranking::{Via, query_terms};
+use cairn_redaction::Message;
 
 use crate::chunk_id::ChunkId;
 use crate::named_code::{NamedCode, NamedNode};
@@ -63,7 +64,7 @@ pub(crate) struct Related {
     /// The chunks of the best definition come first.
     pub(crate) chunks: Vec<RelatedChunk>,
     /// Facts about the edges that the caller must know.
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Message>,
 }
 
 impl Searcher {

@@ -1,6 +1,7 @@
 //! Builds the sentences about the edges of a name.
 
 use cairn_question::{Relation, RelationshipAsked};
+use cairn_redaction::{Given, MAX_QUOTED_CHARS, Message, Phrase, quoted};
 
 /// Maximum number of chunks that come before other results because they have the requested relation to a
 /// name.
@@ -20,21 +21,27 @@ pub(crate) struct Counted {
 const MAX_LIMIT: usize = 500;
 
 /// The sentence for a name without edges of the requested relation.
-pub(crate) fn no_edges(asked: &RelationshipAsked) -> String {
-    let (name, words) = (&asked.name, words_of(asked.relation));
-    format!("The graph contains no {words} `{name}`; the results are found by words.")
+pub(crate) fn no_edges(asked: &RelationshipAsked) -> Message {
+    let message = Message::from("The graph contains no ").and(words_of(asked.relation)).and(" ");
+    message.and(Given(&asked.name)).and("; the results are found by words.")
 }
 
 /// The sentence for a question with two names, if the graph contains no edge between them, or no node that
 /// has the relation to both.
-pub(crate) fn no_edge_to(asked: &RelationshipAsked, other: &str) -> String {
-    let (name, words) = (&asked.name, words_of(asked.relation));
+pub(crate) fn no_edge_to(asked: &RelationshipAsked, other: &str) -> Message {
+    let (name, words, other) = (Given(&asked.name), words_of(asked.relation), Given(other));
     match asked.relation {
-        Relation::Related => format!("The graph contains no edge between `{name}` and `{other}`."),
-        relation if relation.direction() == cairn_question::Direction::In => {
-            format!("The graph contains nothing that is among both the {words} `{name}` and the {words} `{other}`.")
+        Relation::Related => {
+            Message::from("The graph contains no edge between ").and(name).and(" and ").and(other).and(".")
         }
-        _ => format!("`{other}` is not among the {words} `{name}` in the graph."),
+        relation if relation.direction() == cairn_question::Direction::In => {
+            let message = Message::from("The graph contains nothing that is among both the ").and(words).and(" ");
+            message.and(name).and(" and the ").and(words).and(" ").and(other).and(".")
+        }
+        _ => {
+            let message = Message::default().and(other).and(" is not among the ").and(words).and(" ");
+            message.and(name).and(" in the graph.")
+        }
     }
 }
 
@@ -45,21 +52,26 @@ pub(crate) fn shown_first(
     counted: Counted,
     num_shown: usize,
     target: Option<String>,
-) -> Option<String> {
+) -> Option<Message> {
     if counted.is_all_shown && !counted.is_cut {
         return None;
     }
     let at_least = if counted.is_cut { "at least " } else { "" };
-    let (name, words, num) = (&asked.name, words_of(asked.relation), counted.num);
+    let (words, num) = (words_of(asked.relation), counted.num);
+    let message = Message::from("The graph contains ").and(at_least).and(num).and(" ").and(words).and(" ");
+    let message = message.and(Given(&asked.name)).and("; the first ").and(num_shown).and(" places are shown first.");
+    // A call with a shortened target would not work.
+    let is_exact = |target: &String| quoted(target).shortened(MAX_QUOTED_CHARS).as_str() == target;
+    let Some((target, mode)) = target.filter(is_exact).zip(mode_of(asked.relation)) else { return Some(message) };
     // The limit is doubled, because a node may have several edges.
     let limit = (2 * num).min(MAX_LIMIT);
-    let call = |(target, mode)| {
-        format!(" All: `analyze_relationship` with `target: \"{target}\"`, `mode: \"{mode}\"`, `limit: {limit}`.")
+    let message = message.and(" All: `analyze_relationship` with `target: ");
+    let message = match target == asked.name {
+        true => message.and(Phrase(&target)),
+        false => message.and(quoted(&target)),
     };
-    let call = target.zip(mode_of(asked.relation)).map(call).unwrap_or_default();
-    Some(format!(
-        "The graph contains {at_least}{num} {words} `{name}`; the first {num_shown} places are shown first.{call}"
-    ))
+    let message = message.and("`, `mode: \"").and(mode);
+    Some(message.and("\"`, `limit: ").and(limit).and("`."))
 }
 
 /// The words before the name in a sentence, for example "callers of".

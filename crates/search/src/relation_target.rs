@@ -41,7 +41,7 @@ impl Searcher {
         let name = NameRequest { near_path, ..NameRequest::new(&request.name) };
         let retry = |path: &str| NextCall {
             tool: "analyze_relationship",
-            reason: "analyzes the most similar path".to_owned(),
+            reason: "analyzes the most similar path".into(),
             arguments: vec![("target", path.to_owned()), ("mode", request.relation.as_str().to_owned())],
         };
         let asked = asked(&request.name);
@@ -156,9 +156,12 @@ fn target_of_place(place: NamedCode, requested: &str) -> RelationTarget {
 }
 
 /// Adds a note to the hint of an error.
-fn with_note(error: QueryError, note: Option<&str>) -> QueryError {
+fn with_note(error: QueryError, note: Option<&'static str>) -> QueryError {
     let Some(note) = note.map(|note| note.trim_end_matches('.')) else { return error };
-    let hint = error.hint.as_ref().map_or_else(|| note.to_owned(), |hint| format!("{hint}; {note}"));
+    let hint = match error.hint.clone() {
+        Some(hint) => hint.and("; ").and(note),
+        None => note.into(),
+    };
     QueryError { hint: Some(hint), ..error }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{Digester, RepositoryId, RepositoryScope, Scope, View};
 use cairn_ports::{ChunkFilter, PublishedGeneration, RepositoryRecord};
+use cairn_redaction::{Given, Message};
 use globset::GlobMatcher;
 
 use crate::bounds;
@@ -99,7 +100,8 @@ impl Searcher {
         if let (1, Some(found)) = (selected.len(), selected.pop()) {
             return Ok(found);
         }
-        let message = format!("`{word}` matches several repositories; give the full name of one of them");
+        let message = Message::default().and(Given(word));
+        let message = message.and(" matches several repositories; give the full name of one of them");
         Err(QueryError::new(QueryErrorCode::ValidationError, message))
     }
 
@@ -187,14 +189,15 @@ fn unknown_repository(word: &str, known: &[KnownRepository]) -> QueryError {
         })
         .collect();
     near.sort_by(|left, right| right.0.cmp(&left.0).then_with(|| left.1.cmp(&right.1)));
-    let mut error = QueryError::new(QueryErrorCode::NotFound, format!("no repository is called `{word}`"));
+    let message = Message::from("no repository is called ").and(Given(word));
+    let mut error = QueryError::new(QueryErrorCode::NotFound, message);
     error.similar_repositories = near.into_iter().take(3).map(|(_, name)| name).collect();
     if known.is_empty() {
         return error.hint(NOTHING_INDEXED);
     }
     error.hint("list the repositories to see their names").next(NextCall {
         tool: "list_repositories",
-        reason: "shows the names of all indexed repositories".to_owned(),
+        reason: "shows the names of all indexed repositories".into(),
         arguments: Vec::new(),
     })
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::RepositoryId;
 use cairn_ranking::{RankedHit, RepositoryMentions, estimate_tokens};
+use cairn_redaction::{Message, Own};
 
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::{KnownRepository, some_names};
@@ -15,11 +16,12 @@ const MAX_NAMED: usize = 3;
 const MAX_KEYWORDS: usize = 5;
 
 /// The note that names some of the repositories that are left out. `None` if no repository is left out.
-pub(crate) fn left_out_note(selected: &[KnownRepository], left_out: &BTreeSet<RepositoryId>) -> Option<String> {
+pub(crate) fn left_out_note(selected: &[KnownRepository], left_out: &BTreeSet<RepositoryId>) -> Option<Message> {
     let named = selected.iter().filter(|known| left_out.contains(&known.record.id));
     let names: Vec<&str> = named.map(|known| known.record.name.as_str()).collect();
     let names = some_names(&names, names.len(), MAX_NAMED)?;
-    Some(format!("Repositories with few of the question's words are left out: {names}. Name one to search it."))
+    let message = Message::from("Repositories with few of the question's words are left out: ").and(Own(names));
+    Some(message.and(". Name one to search it."))
 }
 
 /// The reason why each repository of the page has results, by the name of the repository. `hits` are all

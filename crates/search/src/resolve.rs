@@ -5,6 +5,7 @@ use cairn_name_match::{LearnedAbbreviation, Reasons};
 use cairn_ports::{MAX_DEFINITIONS as MAX_RESOLVED, NameMatch, NameTier, ResolvedSymbol};
 use cairn_question::path_and_name;
 use cairn_ranking::{DefinitionContext, definition_key};
+use cairn_redaction::{Given, Message, quoted};
 
 use crate::repositories::KnownRepository;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
@@ -339,33 +340,38 @@ fn substitution(requested: &str, hit: &ResolvedSymbol, others: &[ResolvedSymbol]
     (hit.tier != NameTier::Exact).then_some(Substitution { requested, used, matching, score, reason, similar })
 }
 
+pub(crate) fn no_symbol(name: &str) -> Message {
+    Message::from("no symbol is called ").and(Given(name))
+}
+
 /// The error for an absent name, with near names.
 fn unknown_symbol(symbol: &str, near: Vec<String>) -> QueryError {
-    let mut error = QueryError::new(QueryErrorCode::NotFound, format!("no symbol is called `{symbol}`"));
+    let mut error = QueryError::new(QueryErrorCode::NotFound, no_symbol(symbol));
     if let Some(best) = near.first() {
         error = error.next(NextCall {
             tool: "read_code",
-            reason: format!("`{best}` is the most similar name"),
+            reason: Message::default().and(quoted(best)).and(" is the most similar name"),
             arguments: vec![("symbol", best.clone())],
         });
     }
     error.similar_symbols = near;
     error.hint("search for a description of the code instead of its name").next(NextCall {
         tool: "search_code",
-        reason: "finds code by words".to_owned(),
+        reason: "finds code by words".into(),
         arguments: vec![("query", symbol.to_owned())],
     })
 }
 
 /// The error for a name that is defined in other files, but not in the requested file.
 fn defined_elsewhere(symbol: &str, path: &str, elsewhere: &SymbolEntry) -> QueryError {
-    let message = format!("`{path}` defines no `{symbol}`; `{}` does, at line {}", elsewhere.path, elsewhere.line);
+    let message = Message::default().and(Given(path)).and(" defines no ").and(Given(symbol)).and("; ");
+    let message = message.and(quoted(elsewhere.path.as_str())).and(" does, at line ").and(elsewhere.line);
     let mut error = QueryError::new(QueryErrorCode::NotFound, message);
     error.similar_symbols = vec![elsewhere.qualified_name.clone()];
     error.similar_files = vec![elsewhere.path.to_string()];
     error.next(NextCall {
         tool: "read_code",
-        reason: "reads the file that defines the symbol".to_owned(),
+        reason: "reads the file that defines the symbol".into(),
         arguments: vec![("symbol", symbol.to_owned()), ("path", elsewhere.path.to_string())],
     })
 }

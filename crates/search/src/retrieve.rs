@@ -8,6 +8,7 @@ use cairn_ranking::{
     Candidate, Definition, DefinitionContext, Evidence, Exactness, Listed, Lists, RankQuery, RankedHit, Ranking,
     RelationRank, RepositoryMentions, ScoreRange, Spelling, Via, definition_key, is_end_of_path, rank,
 };
+use cairn_redaction::Message;
 
 use crate::chunk_filter::CompiledFilter;
 use crate::chunk_id::{ChunkId, Chunks, chunks_by_id, id_of_chunk};
@@ -54,7 +55,7 @@ struct Found {
     lists: Lists,
     evidence: Evidence,
     hides_related: bool,
-    notes: Vec<String>,
+    notes: Vec<Message>,
 }
 
 /// The ranked candidates of a question.
@@ -66,7 +67,7 @@ pub(crate) struct Ranked {
     /// Whether the filter excludes all code that has the requested relation to a name.
     pub(crate) hides_related: bool,
     /// Facts about the retrieval that the caller must know.
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Message>,
     /// The repositories that have candidates, but nothing to do with the question. They have no hits.
     pub(crate) left_out: BTreeSet<RepositoryId>,
 }
@@ -246,8 +247,9 @@ impl Searcher {
 }
 
 /// The sentence that states how many places with the requested relation the filters exclude.
-fn excluded(num_excluded: usize, num_all: usize) -> Option<String> {
-    (num_excluded > 0).then(|| format!("The filters exclude {num_excluded} of {num_all} places at the edges."))
+fn excluded(num_excluded: usize, num_all: usize) -> Option<Message> {
+    let message = || Message::from("The filters exclude ").and(num_excluded).and(" of ").and(num_all);
+    (num_excluded > 0).then(|| message().and(" places at the edges."))
 }
 
 /// The definitions that come before all other results. If the question is a name and the caller gave a path

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use cairn_domain::{Digester, RepositoryId, RunId};
 use cairn_ports::RunRecord;
+use cairn_redaction::{Given, Message};
 
 use crate::bounds;
 use crate::repositories::KnownRepository;
@@ -89,17 +90,17 @@ impl Searcher {
         if let Some(found) = runs.into_iter().find(|run| run.id == id) {
             return Ok(found);
         }
-        let error = QueryError::new(QueryErrorCode::NotFound, format!("run `{id}` does not exist"));
+        let message = Message::from("run ").and(Given(id)).and(" does not exist");
+        let error = QueryError::new(QueryErrorCode::NotFound, message);
         let hint = if is_named {
-            "call without `run_id` to list the newest runs".to_owned()
+            "call without `run_id` to list the newest runs".into()
         } else {
-            format!(
-                "only the newest {RUNS_SEARCHED} runs of each repository and {RUNS_SEARCHED_IN_ALL} of all are searched; name the repository to find an older run"
-            )
+            let hint = Message::from("only the newest ").and(RUNS_SEARCHED).and(" runs of each repository and ");
+            hint.and(RUNS_SEARCHED_IN_ALL).and(" of all are searched; name the repository to find an older run")
         };
         Err(error.hint(hint).next(NextCall {
             tool: "index_status",
-            reason: "lists the newest runs".to_owned(),
+            reason: "lists the newest runs".into(),
             arguments: Vec::new(),
         }))
     }

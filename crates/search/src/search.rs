@@ -4,6 +4,7 @@ use cairn_domain::{Digest, Digester, View};
 use cairn_ports::ChunkFilter;
 use cairn_question::{ParsedQuery, QueryType};
 use cairn_ranking::{AnswerRelevance, Cut, RankedHit, estimate_tokens};
+use cairn_redaction::Message;
 
 use crate::bounds;
 use crate::cursor::{Cursor, expired};
@@ -49,7 +50,7 @@ pub struct SearchAnswer {
     /// lines of some of these files.
     pub files_are_results: bool,
     /// Sentences with facts about the search that the caller must know.
-    pub notes: Vec<String>,
+    pub notes: Vec<Message>,
     pub found: Vec<Found>,
     /// Zero-based position of the first result of the page among all results.
     pub offset: usize,
@@ -138,8 +139,8 @@ impl Searcher {
         let limit = asked.limit_of(&query.parsed);
         let of_page: Vec<&RankedHit> = hits.iter().skip(offset).take(limit).collect();
         let reasons = reasons(&query, &selected, (&hits, &of_page), request.max_tokens / REASONS_SHARE);
-        let texts = notes.iter().chain(reasons.values());
-        let of_texts: usize = texts.map(|text| estimate_tokens(text)).sum();
+        let texts = notes.iter().map(Message::as_str).chain(reasons.values().map(String::as_str));
+        let of_texts: usize = texts.map(estimate_tokens).sum();
         let of_type = estimate_tokens(&query.parsed.reason.to_string()) + TYPE_TOKENS;
         let max_tokens = request.max_tokens.saturating_sub(of_texts + of_type);
         let limits = PageLimits { offset, limit, max_tokens };
@@ -195,7 +196,7 @@ impl Searcher {
         selected: &[KnownRepository],
         (mut files, hits): (Vec<FoundFile>, Vec<RankedHit>),
         limits: PageLimits,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Message>,
     ) -> Result<ResultPage, QueryError> {
         let PageLimits { offset, limit, max_tokens } = limits;
         let num_results = hits.len();
@@ -222,7 +223,7 @@ impl Searcher {
         (selected, filter): (&[KnownRepository], &ChunkFilter),
         all: &FoundFiles,
         limits: PageLimits,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Message>,
     ) -> Result<ResultPage, QueryError> {
         let PageLimits { offset, limit, max_tokens } = limits;
         let max_tokens = max_tokens.saturating_sub(beginnings_note_tokens(all.role));
@@ -264,7 +265,7 @@ impl Searcher {
 }
 
 fn check(request: &SearchRequest) -> Result<(), QueryError> {
-    let invalid = |message: &str| Err(QueryError::new(QueryErrorCode::ValidationError, message));
+    let invalid = |message: &'static str| Err(QueryError::new(QueryErrorCode::ValidationError, message));
     if request.query.trim().is_empty() {
         return invalid("`query` is empty; describe what to find, e.g. \"parse http date\"");
     }

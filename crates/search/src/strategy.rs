@@ -6,6 +6,7 @@ use cairn_domain::{ChunkRecord, View};
 use cairn_ports::ChunkFilter;
 use cairn_question::{ParseOptions, ParsedQuery, QueryType, Since, Synonyms};
 use cairn_ranking::{AnswerRelevance, RankedHit, Signal};
+use cairn_redaction::{Message, Phrase};
 
 use crate::bounds::MAX_LIMIT;
 use crate::flow::is_about_module;
@@ -67,7 +68,7 @@ pub(crate) struct Retrieved {
     /// The resolved time, if the question states a restriction such as "since yesterday".
     pub(crate) since: Option<i64>,
     /// Facts about the retrieval that the caller must know.
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Message>,
     pub(crate) relevance: AnswerRelevance,
     /// Whether the filter excludes all code that has the requested relation to a name.
     hides_related: bool,
@@ -103,17 +104,18 @@ impl Searcher {
         let (Some(stated), Some(restricted)) = (stated, restricted) else {
             return self.search_for(whole, asked, selected, (asked.filter, notes)).await;
         };
-        let words = stated.words.iter().map(|words| format!("\"{words}\"")).collect::<Vec<_>>().join(", ");
+        let words = stated.words.iter().map(|words| Message::default().and(Phrase(words)));
+        let words = Message::joined(words, ", ");
         let mut of_attempt = notes.clone();
-        of_attempt.push(format!("The question restricts the results: {words}."));
+        of_attempt.push(Message::from("The question restricts the results: ").and(words.clone()).and("."));
         let found = self.search_for(restricted, asked, selected, (&stated.filter, of_attempt)).await?;
         if answers(&found) {
             return Ok(Retrieved { since, ..found });
         }
         let mut found = self.search_for(whole, asked, selected, (asked.filter, notes)).await?;
         if answers(&found) {
-            let note = format!("Nothing matches the restrictions in the question, so they are ignored: {words}.");
-            found.notes.push(note);
+            let note = Message::from("Nothing matches the restrictions in the question, so they are ignored: ");
+            found.notes.push(note.and(words).and("."));
         }
         Ok(Retrieved { since, ..found })
     }
@@ -130,7 +132,7 @@ impl Searcher {
         view: &View,
         asked: &Asked<'_>,
         selected: &[KnownRepository],
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Message>,
     ) -> Result<(ParsedQuery, Vec<ChunkRecord>), QueryError> {
         let mut synonyms = Synonyms { configured: &self.synonyms, learned: &[] };
         let options = ParseOptions { forced_type: asked.forced_type, synonyms, ..ParseOptions::default() };
@@ -158,7 +160,7 @@ impl Searcher {
         mut query: PreparedQuery,
         asked: &Asked<'_>,
         selected: &[KnownRepository],
-        (filter, mut notes): (&ChunkFilter, Vec<String>),
+        (filter, mut notes): (&ChunkFilter, Vec<Message>),
     ) -> Result<Retrieved, QueryError> {
         notes.extend(query.names.facts.iter().cloned());
         if asked.is_about_code() {
@@ -195,7 +197,7 @@ impl Searcher {
         ranked: Ranked,
         selected: &[KnownRepository],
         (asked, filter): (&Asked<'_>, &ChunkFilter),
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Message>,
     ) -> Result<(Vec<RankedHit>, AnswerRelevance), QueryError> {
         let Ranked { hits, evidence, notes: of_edges, left_out, .. } = ranked;
         notes.extend(of_edges);
@@ -216,7 +218,7 @@ impl Searcher {
             self.with_path(extension, hits, notes).await?
         } else if is_documented {
             if query.parsed.query_type == QueryType::Flow {
-                notes.push(DOCUMENTS_OF_MODULE.to_owned());
+                notes.push(DOCUMENTS_OF_MODULE.into());
             }
             self.with_documented(extension, hits).await?
         } else {
@@ -242,16 +244,15 @@ fn decide_pattern(
     asked: &Asked<'_>,
     synonyms: Synonyms<'_>,
     names: &[String],
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Message>,
 ) -> ParsedQuery {
     if let Some(subject) = parsed.undecided_pattern() {
         let options = ParseOptions { pattern_names: Some(names), synonyms, ..ParseOptions::default() };
         let decided = ParsedQuery::new(asked.text, options);
         if decided.query_type != QueryType::Pattern {
-            let query_type = decided.query_type;
-            notes.push(format!(
-                "No pattern in scope has the name \"{subject}\", so the question is treated as a {query_type} question."
-            ));
+            let message = Message::from("No pattern in scope has the name ").and(Phrase(subject));
+            let message = message.and(", so the question is treated as a ").and(decided.query_type.as_str());
+            notes.push(message.and(" question."));
         }
         return decided;
     }
@@ -260,6 +261,6 @@ fn decide_pattern(
     }
     let mut parsed = parsed;
     parsed.use_concept_strategy();
-    notes.push("No pattern in scope fits the question, so the strategy of concept questions is used.".to_owned());
+    notes.push("No pattern in scope fits the question, so the strategy of concept questions is used.".into());
     parsed
 }

@@ -4,6 +4,7 @@ use cairn_domain::{ChunkRecord, Digester, Scope};
 use cairn_ports::{ChunkFilter, FileMatch};
 use cairn_question::is_written_like_a_file;
 use cairn_ranking::{Contribution, Definition, RankedHit, Signal};
+use cairn_redaction::Message;
 
 use crate::bounds;
 use crate::changed::Definitions;
@@ -114,7 +115,7 @@ pub(crate) struct Targeted {
     /// The chunks that are results. `None` if the results come from the ordinary ranking.
     pub(crate) ranked: Option<Vec<RankedHit>>,
     /// Facts about the files that the caller must know.
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Message>,
 }
 
 impl Searcher {
@@ -197,7 +198,7 @@ fn with_filename_call(mut error: QueryError, name: &str) -> QueryError {
     }
     let call = NextCall {
         tool: "search_code",
-        reason: "searches for files, because this is written like the name of a file".to_owned(),
+        reason: "searches for files, because this is written like the name of a file".into(),
         arguments: vec![("query", name.to_owned()), ("target_type", TargetType::Filename.as_str().to_owned())],
     };
     error.next_calls.insert(0, call);

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use cairn_config::Operator;
 use cairn_git::work_tree_root;
+use cairn_redaction::Message;
 use cairn_search::{QueryError, QueryErrorCode};
 use cairn_wiring::local_embedding;
 use clap::CommandFactory;
@@ -159,7 +160,7 @@ fn not_remote(command: &Command) -> QueryError {
         }
         _ => "`cairn index NAME` makes the server index the current state of a repository",
     };
-    let message = format!("this command works on a local index, not with `--server`: {instead}");
+    let message = Message::from("this command works on a local index, not with `--server`: ").and(instead);
     QueryError::new(QueryErrorCode::ValidationError, message)
 }
 

@@ -6,6 +6,7 @@ use cairn_gateway::answers::ErrorReport;
 use cairn_gateway::questions::{GuideQuestion, IndexQuestion, Nothing, Question, RepositoriesQuestion};
 use cairn_gateway::{report_of_command, suggested_call};
 use cairn_pipeline::StageError;
+use cairn_redaction::Own;
 use cairn_search::{QueryError, QueryErrorCode};
 
 use crate::output;
@@ -23,7 +24,7 @@ pub type CommandReply = anyhow::Result<ExitCode>;
 
 /// The error for a command that is not valid.
 pub(crate) fn wrong(message: impl Into<String>) -> QueryError {
-    QueryError::new(QueryErrorCode::ValidationError, message)
+    QueryError::new(QueryErrorCode::ValidationError, Own(message.into()))
 }
 
 /// Prints the error, the place where it occurred and, if known, what to do next.
@@ -96,7 +97,7 @@ pub(crate) fn code_and_message(error: &anyhow::Error) -> (&str, String) {
         return (error.code.as_str(), error.chain());
     }
     if let Some(error) = error.downcast_ref::<QueryError>() {
-        return (error.code.as_str(), error.message.clone());
+        return (error.code.as_str(), error.message.to_string());
     }
     match error.downcast_ref::<ReportedError>() {
         Some(ReportedError(error)) => (&error.code, error.message.clone()),

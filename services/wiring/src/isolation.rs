@@ -104,7 +104,7 @@ impl From<StageError> for Failure {
 
 impl From<Failure> for StageError {
     fn from(failure: Failure) -> Self {
-        let code = FailureCode::parse(&failure.code).unwrap_or(FailureCode::Invalid);
+        let code = FailureCode::of_stored(&failure.code);
         StageError::new(code, failure.class.into(), failure.message)
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use cairn_domain::{
     ArtifactRef, GenerationId, Lane, PartEnd, PartId, RepositoryId, RepositoryName, RunId, StageName, Tenant,
 };
-use cairn_ports::{Broker, Delivery, Ledger, LedgerRead, Settlement};
+use cairn_ports::{Broker, Delivery, FailureCode, Ledger, LedgerRead, Settlement};
 use cairn_rabbitmq::RabbitMqBroker;
 use cairn_wire::{Job, PartJob, SyncJob};
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ fn give_up(cluster: &Cluster, broker: &RabbitMqBroker, job: Job, message: &str) 
         let stage = job.stage();
         broker.publish(Lane::Interactive, vec![job]).await.expect("published");
         let delivery = next(broker, stage).await;
-        broker.dead_letter(delivery.tag, "timeout", message).await.expect("buried");
+        broker.dead_letter(delivery.tag, FailureCode::Timeout, message).await.expect("buried");
         broker.settle(delivery.tag, Settlement::Ack).await.expect("settled");
     });
 }
@@ -146,7 +146,7 @@ fn replay_publishes_a_job_only_if_its_part_is_open() {
     cluster.runtime.block_on(async {
         let delivery = next(&broker, StageName::Parse).await;
         assert_eq!(delivery.job, Job::Part(record.job(part)));
-        broker.dead_letter(delivery.tag, "timeout", "second").await.expect("buried");
+        broker.dead_letter(delivery.tag, FailureCode::Timeout, "second").await.expect("buried");
         broker.settle(delivery.tag, Settlement::Ack).await.expect("settled");
         // A worker ends the part. The run is unfinished until it is published.
         let end = PartEnd::Failed { code: cairn_domain::FailureCode::Timeout, message: "second".to_owned() };

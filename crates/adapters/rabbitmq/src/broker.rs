@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cairn_domain::{Lane, StageName};
-use cairn_ports::{Broker, BrokerError, Delivery, ErrorKind, Settlement};
+use cairn_ports::{Broker, BrokerError, Delivery, ErrorKind, FailureCode, Settlement};
 use cairn_wire::Job;
 use tokio::task::JoinSet;
 
@@ -130,7 +130,7 @@ impl Broker for RabbitMqBroker {
         }
     }
 
-    async fn dead_letter(&self, tag: u64, code: &str, message: &str) -> Result<(), BrokerError> {
+    async fn dead_letter(&self, tag: u64, code: FailureCode, message: &str) -> Result<(), BrokerError> {
         settle::dead_letter(&self.shared, tag, code, message).await
     }
 

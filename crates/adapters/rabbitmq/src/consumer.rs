@@ -171,7 +171,7 @@ impl Listener {
     /// A message that is not a job can never be processed, so it becomes a dead letter.
     fn move_to_dead_letters(&self, message: Message, handle: AckHandle, fault: String) {
         let (shared, stage) = (Arc::clone(&self.shared), self.stage);
-        let code = ErrorKind::Invalid.code().as_str();
+        let code = ErrorKind::Invalid.code();
         self.moves.push(Box::pin(async move {
             let letter = shared.to_dead(&message, stage, code, &fault);
             or_warn(settle::replace(&shared, letter, &handle)).await;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cairn_domain::{MessageId, StageName};
-use cairn_ports::{BrokerError, DeadLetter, DeadLetters, ErrorKind, Sought};
+use cairn_ports::{BrokerError, DeadLetter, DeadLetters, ErrorKind, FailureCode, Sought};
 use lapin::Channel;
 use lapin::message::BasicGetMessage;
 use lapin::options::{BasicAckOptions, BasicGetOptions, BasicNackOptions};
@@ -48,12 +48,14 @@ fn dead_letter(taken: &BasicGetMessage) -> DeadLetter {
     }
 }
 
-fn cause(headers: &FieldTable) -> (String, String) {
-    let ours = header_text(headers, CODE).zip(header_text(headers, CHAIN));
-    ours.unwrap_or_else(|| {
-        let reason = header_text(headers, DEATH_REASON).unwrap_or_else(|| "unknown".to_owned());
-        ("crash".to_owned(), format!("dead-lettered by the broker: {reason}"))
-    })
+fn cause(headers: &FieldTable) -> (FailureCode, String) {
+    match header_text(headers, CODE).zip(header_text(headers, CHAIN)) {
+        Some((code, chain)) => (FailureCode::of_stored(&code), chain),
+        None => {
+            let reason = header_text(headers, DEATH_REASON).unwrap_or_else(|| "unknown".to_owned());
+            (FailureCode::Crash, format!("dead-lettered by the broker: {reason}"))
+        }
+    }
 }
 
 impl Shared {

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cairn_domain::{Digester, Key128, Lane, MessageId, StageName};
-use cairn_ports::{BrokerError, ErrorKind};
+use cairn_ports::{BrokerError, ErrorKind, FailureCode};
 use cairn_wire::Job;
 use lapin::BasicProperties;
 use lapin::message::Delivery;
@@ -108,9 +108,9 @@ impl Message {
 }
 
 /// Returns the headers that only dead letters have.
-pub(crate) fn dead_letter_headers(stage: StageName, code: &str, chain: &str) -> [(&'static str, AMQPValue); 3] {
+pub(crate) fn dead_letter_headers(stage: StageName, code: FailureCode, chain: &str) -> [(&'static str, AMQPValue); 3] {
     let end = (0..=MAX_CHAIN_BYTES.min(chain.len())).rev().find(|end| chain.is_char_boundary(*end)).unwrap_or(0);
-    [(CODE, text(code)), (CHAIN, text(&chain[..end])), (STAGE, text(stage.as_str()))]
+    [(CODE, text(code.as_str())), (CHAIN, text(&chain[..end])), (STAGE, text(stage.as_str()))]
 }
 
 fn now_ms() -> u64 {

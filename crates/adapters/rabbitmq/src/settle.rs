@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use cairn_domain::StageName;
-use cairn_ports::{BrokerError, Cause, ErrorKind, Settlement};
+use cairn_ports::{BrokerError, Cause, ErrorKind, FailureCode, Settlement};
 use lapin::options::BasicAckOptions;
 
 use crate::inbox::Held;
@@ -32,7 +32,7 @@ pub(crate) async fn settle(shared: &Shared, tag: u64, settlement: Settlement) ->
 }
 
 /// Publishes the dead letter of a delivery; the delivery itself stays unsettled.
-pub(crate) async fn dead_letter(shared: &Shared, tag: u64, code: &str, chain: &str) -> Result<(), BrokerError> {
+pub(crate) async fn dead_letter(shared: &Shared, tag: u64, code: FailureCode, chain: &str) -> Result<(), BrokerError> {
     let letter = StageName::ALL.iter().find_map(|stage| {
         let inbox = shared.stage(*stage).inbox();
         let held = inbox.outstanding(tag)?;

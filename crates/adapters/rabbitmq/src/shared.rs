@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use cairn_domain::StageName;
+use cairn_domain::{FailureCode, StageName};
 use lapin::{Acker, Channel};
 use tokio::sync::{Notify, watch};
 
@@ -158,7 +158,7 @@ impl Shared {
     }
 
     /// Addresses a message to the dead-letter queue.
-    pub(crate) fn to_dead(&self, message: &Message, stage: StageName, code: &str, chain: &str) -> Outgoing {
+    pub(crate) fn to_dead(&self, message: &Message, stage: StageName, code: FailureCode, chain: &str) -> Outgoing {
         Outgoing {
             exchange: self.names.dead_exchange(),
             key: stage.as_str().to_owned(),

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use cairn_redaction::{Message, Own};
+
 use crate::{InvalidFileSize, InvalidPattern};
 
 /// A message shows at most this many errors, followed by the number of omitted errors. A repository can
@@ -40,6 +42,12 @@ impl fmt::Display for InvalidRules {
             0 => Ok(()),
             num_others => write!(formatter, "; and {num_others} more"),
         }
+    }
+}
+
+impl From<InvalidRules> for Message {
+    fn from(error: InvalidRules) -> Self {
+        Own(error.to_string()).into()
     }
 }
 

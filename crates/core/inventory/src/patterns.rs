@@ -7,21 +7,18 @@
 
 use std::fmt;
 
-use cairn_redaction::{Untrusted, quoted};
+use cairn_redaction::{Message, Own, Untrusted, Words, quoted};
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 
 /// Limits on the patterns that Cairn compiles for a repository.
 pub const MAX_PATTERNS: usize = 1_000;
 const MAX_PATTERN_BYTES: usize = 1_000;
-/// Maximum length of the part of the glob compiler's message that a fault quotes.
-const MAX_LIBRARY_CHARS: usize = 80;
 /// Maximum number of levels of nested braces. `{a,{b,c}}` has two levels. The glob compiler uses stack space
 /// for each level.
 pub const MAX_NESTING: usize = 8;
 
 /// A pattern that cannot be compiled. The error is reported before any file is read.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("invalid pattern {pattern} in `{field}`: {message}")]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InvalidPattern {
     /// The setting that contains the pattern, e.g. `exclude`. The name is never a text from a repository.
     pub field: &'static str,
@@ -39,24 +36,45 @@ impl InvalidPattern {
 /// Why a pattern cannot be compiled: Cairn's own words, or the quoted message of the library, which may
 /// contain the pattern.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PatternFault(String);
+pub struct PatternFault(Message);
 
 impl fmt::Display for PatternFault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
+        formatter.write_str(self.0.as_str())
+    }
+}
+
+impl Words for PatternFault {
+    fn add_to(self, message: &mut Message) {
+        self.0.add_to(message);
+    }
+}
+
+impl std::error::Error for InvalidPattern {}
+
+impl fmt::Display for InvalidPattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.to_message().as_str())
+    }
+}
+
+impl InvalidPattern {
+    fn to_message(&self) -> Message {
+        let message = Message::from("invalid pattern ").and(self.pattern.clone());
+        message.and(" in `").and(self.field).and("`: ").and(self.message.clone())
     }
 }
 
 impl PatternFault {
     fn of_library(kind: &globset::ErrorKind) -> Self {
-        Self(quoted(&kind.to_string()).shortened(MAX_LIBRARY_CHARS).to_string())
+        Self(Message::default().and(quoted(&kind.to_string())))
     }
 }
 
 /// Creates the reason from Cairn's own words, which must not contain text from a repository.
 impl From<String> for PatternFault {
     fn from(own_words: String) -> Self {
-        Self(own_words)
+        Self(Own(own_words).into())
     }
 }
 

@@ -1,5 +1,6 @@
 //! The form of errors that all front ends share.
 
+use cairn_redaction::quoted;
 use cairn_search::{FieldFault, NextCall, QueryError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -99,21 +100,26 @@ impl ErrorReport {
             path,
             max_allowed,
             provided,
-            similar_symbols: error.similar_symbols.clone(),
-            similar_files: error.similar_files.clone(),
-            similar_repositories: error.similar_repositories.clone(),
-            next_action_hint: error.hint.clone(),
+            similar_symbols: shown_names(&error.similar_symbols),
+            similar_files: shown_names(&error.similar_files),
+            similar_repositories: shown_names(&error.similar_repositories),
+            next_action_hint: error.hint.as_ref().map(ToString::to_string),
             tool_suggestions: error.next_calls.iter().map(SuggestedCall::of).collect(),
         };
-        Self { details, ..Self::new(error.code.as_str(), error.message.clone()) }
+        Self { details, ..Self::new(error.code.as_str(), error.message.as_str()) }
     }
 }
 
 impl SuggestedCall {
     fn of(call: &NextCall) -> Self {
-        let (tool, reason) = (call.tool.to_owned(), call.reason.clone());
+        let (tool, reason) = (call.tool.to_owned(), call.reason.to_string());
         Self { tool, reason, arguments: arguments(call), priority: None, request: None, command: None }
     }
+}
+
+/// Names and paths of repositories for a list: each is on one line, without secrets and shortened.
+fn shown_names(names: &[String]) -> Vec<String> {
+    names.iter().map(|name| quoted(name).as_str().to_owned()).collect()
 }
 
 /// The arguments of a call as JSON. An argument that occurs several times becomes a list of its values.

@@ -265,7 +265,7 @@ impl SearchResults {
             query_type: answer.query.query_type.to_string(),
             type_reason: answer.query.reason.to_string(),
             query: Box::new(QueryReport::of(&answer.query)),
-            notes: answer.notes,
+            notes: answer.notes.iter().map(ToString::to_string).collect(),
             reading: answer.query.explain(),
             names: answer.names.iter().map(NameReport::of).collect(),
             files: answer.files.into_iter().map(FileReport::of).collect(),

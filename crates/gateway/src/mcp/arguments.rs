@@ -3,6 +3,7 @@
 //! All faults are reported at once. If all faults can be corrected without guessing, the corrected call is
 //! suggested.
 
+use cairn_redaction::Own;
 use cairn_search::{FieldFault, QueryError, QueryErrorCode};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value};
@@ -180,7 +181,7 @@ impl Check {
     }
 
     fn failure(self) -> Failure {
-        let error = QueryError::new(QueryErrorCode::ValidationError, self.faults.join("; "));
+        let error = QueryError::new(QueryErrorCode::ValidationError, Own(self.faults.join("; ")));
         let error = error.in_field(self.first.unwrap_or_default());
         let mut failure = Failure::from(error);
         match self.choices {
@@ -363,7 +364,10 @@ mod tests {
             Err(failure) => {
                 assert_eq!(failure.error.code, QueryErrorCode::ValidationError);
                 let corrected = failure.suggestions.into_iter().find(|suggestion| suggestion.tool == tool);
-                Err((failure.error.message, corrected.map(|suggestion| Value::Object(suggestion.arguments))))
+                Err((
+                    failure.error.message.to_string(),
+                    corrected.map(|suggestion| Value::Object(suggestion.arguments)),
+                ))
             }
         }
     }

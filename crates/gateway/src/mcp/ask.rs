@@ -5,12 +5,13 @@ use rmcp::model::JsonObject;
 use serde_json::json;
 
 use super::arguments::Arguments;
+use super::labels::Label;
 use super::progress::Origin;
 use super::reply::{Failure, Replied, ToolReply};
 use super::suggestion::{Suggestion, call_text, call_text_after, object};
 use super::text;
 use super::tools::RELATIONS;
-use super::untrusted::one_line;
+use super::untrusted::{UNTRUSTED, one_line};
 use crate::agent::Agent;
 use crate::answers::{CodeText, EmptyReport, Relationships, SearchResults};
 use crate::questions::{self, GraphQuestion, ReadQuestion, SearchQuestion, WantTests};
@@ -66,6 +67,7 @@ pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments, origin
     let mut num_attempts = 0;
     loop {
         let answer = questions::search(agent, &question).await.map_err(|error| search_failure(error, arguments))?;
+        let answer = answer.into_labelled();
         let reply = match &answer.nothing_found {
             Some(nothing) => nothing_found(&answer, nothing, arguments),
             None => page(&answer, &question, arguments),
@@ -127,12 +129,12 @@ fn search_failure(error: QueryError, arguments: &Arguments) -> Failure {
 }
 
 fn nothing_found(answer: &SearchResults, nothing: &EmptyReport, arguments: &Arguments) -> ToolReply {
-    let mut out = nothing.statement.clone();
+    let mut out = format!("{}\n{UNTRUSTED}", nothing.statement);
     for fact in text::reading(answer, arguments.flag("explain")) {
         out.push_str(&format!("\n{}", one_line(&fact)));
     }
     for note in &answer.notes {
-        out.push_str(&format!("\n{}", one_line(note)));
+        out.push_str(&format!("\n{note}"));
     }
     for name in &answer.names {
         out.push_str(&format!("\n{}", name.sentence(one_line)));
@@ -242,7 +244,7 @@ pub(super) async fn read_code(agent: &dyn Agent, arguments: &Arguments, origin: 
         }
         (Err(error), _) => return Err(error.into()),
     };
-    let rest = rest_of(&code);
+    let (rest, code) = (rest_of(&code), code.into_labelled());
     let call = rest.as_ref().map(|rest| call_text("read_code", rest));
     let text = format!("{}{}", note.unwrap_or_default(), text::code(&code, call.as_deref()));
     Ok(ToolReply::new(text, &code, 1).next("read_code", rest))
@@ -294,7 +296,8 @@ pub(super) async fn analyze_relationship(agent: &dyn Agent, arguments: &Argument
         repositories: repositories(agent, arguments, origin).await,
         limit: arguments.count("limit", EDGE_LIMIT),
     };
-    let answer = questions::graph(agent, &question).await.map_err(|error| relation_failure(error, arguments))?;
+    let answer =
+        questions::graph(agent, &question).await.map_err(|error| relation_failure(error, arguments))?.into_labelled();
     let more = more_edges(&answer, arguments, question.limit);
     let call = more.as_ref().map(|more| call_text_after("analyze_relationship", more, arguments.given()));
     let text = text::graph(&answer, &question.mode, call.as_deref());

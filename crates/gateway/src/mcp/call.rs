@@ -7,6 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use cairn_redaction::{Given, Message, Own};
 use cairn_search::{QueryError, QueryErrorCode};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use serde_json::Value;
@@ -50,7 +51,7 @@ pub(crate) async fn call(
 fn shown(notice: &Notice) -> String {
     let text = labelled(&notice.text);
     match notice.next.as_ref().and_then(Suggestion::of) {
-        Some(next) => format!("{text}\ntry: {} ({})", next.call(), next.reason),
+        Some(next) => format!("{text}\ntry: {} ({})", next.call(), labelled(&next.reason)),
         None => text,
     }
 }
@@ -261,10 +262,10 @@ fn with_missing(mut arguments: JsonObject, added: AddedArgument) -> JsonObject {
 
 fn unknown_tool(name: &str, arguments: JsonObject) -> Failure {
     let names: Vec<&'static str> = TOOLS.iter().map(|tool| tool.name).collect();
+    let no_tool = Message::from("the tool ").and(Given(name)).and(" does not exist");
     let folded = cairn_ranking::fold_style(name);
     if EDITING.iter().any(|other| cairn_ranking::fold_style(other) == folded) {
-        let message =
-            format!("the tool `{name}` does not exist: no tool here edits files; tools are {}", names.join(", "));
+        let message = no_tool.and(": no tool here edits files; tools are ").and(Own(names.join(", ")));
         let mut failure = Failure::from(QueryError::new(QueryErrorCode::NotFound, message));
         failure.suggestions.push(Suggestion::guide("changing_code", "explains the calls before and after an edit"));
         return failure;
@@ -273,7 +274,7 @@ fn unknown_tool(name: &str, arguments: JsonObject) -> Failure {
         Some((tool, added)) => (ToolSpec::find(tool), with_missing(arguments, added)),
         None => (nearest_word(name, &names).and_then(ToolSpec::find), arguments),
     };
-    let message = format!("the tool `{name}` does not exist; tools are {}", names.join(", "));
+    let message = no_tool.and("; tools are ").and(Own(names.join(", ")));
     let mut failure = Failure::from(QueryError::new(QueryErrorCode::NotFound, message));
     if let Some(tool) = near {
         // The arguments may have the names that the other tool uses.

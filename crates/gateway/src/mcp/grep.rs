@@ -1,6 +1,7 @@
 //! Exact search: the tool `search_code` with a `mode`.
 
 use cairn_ranking::estimate_tokens;
+use cairn_redaction::Own;
 use cairn_search::{QueryError, QueryErrorCode};
 use rmcp::model::JsonObject;
 use serde_json::json;
@@ -86,7 +87,7 @@ fn with_more_tokens(arguments: &Arguments, question: &GrepQuestion) -> JsonObjec
 
 fn without_effect(arguments: &Arguments, unused: &[&str]) -> Failure {
     let names: Vec<String> = unused.iter().map(|name| format!("`{name}`")).collect();
-    let message = format!("{} cannot be used with `mode`: exact search finds lines, not chunks", names.join(", "));
+    let message = Own(format!("{} cannot be used with `mode`: exact search finds lines, not chunks", names.join(", ")));
     let mut failure = Failure::from(QueryError::new(QueryErrorCode::ValidationError, message));
     let reason = "searches without these arguments";
     failure.suggestions.push(Suggestion::new("search_code", reason, arguments.without(unused)));

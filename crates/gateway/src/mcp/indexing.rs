@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cairn_redaction::Own;
 use cairn_search::{QueryError, QueryErrorCode};
 use cairn_wire::{GivenSettings, RequestSettings};
 use serde_json::json;
@@ -98,7 +99,8 @@ fn follow(progress: &IndexProgress) -> Suggestion {
 
 fn failed(progress: &IndexProgress) -> Failure {
     let message = progress.message.as_deref().unwrap_or("no reason is recorded");
-    let message = format!("the run ended as {}: {message}; the previous state is still used", progress.state.as_str());
+    let message =
+        Own(format!("the run ended as {}: {message}; the previous state is still used", progress.state.as_str()));
     let mut failure = Failure::from(QueryError::new(QueryErrorCode::InternalError, message));
     failure.suggestions.push(follow(progress));
     failure

@@ -1,5 +1,6 @@
 //! The tools that report on the index: `list_repositories` and `index_status`.
 
+use cairn_redaction::{Given, Message};
 use cairn_search::{KnownRepository, KnownRun, QueryError, QueryErrorCode, RepositorySelection, Searcher};
 use serde_json::json;
 
@@ -61,7 +62,7 @@ fn nothing_listed(agent: &dyn Agent, mut reply: ToolReply, is_nothing_indexed: b
         reply.suggestions = vec![Suggestion::new("index_repository", reason, here)];
     } else {
         reply.text.push_str(&agent.nothing_indexed());
-        reply.extras.next_action_hint = Some(agent.nothing_indexed());
+        reply.extras.next_action_hint = Some(agent.nothing_indexed().to_string());
     }
     reply
 }
@@ -232,7 +233,7 @@ async fn overview(agent: &dyn Agent, known: &[KnownRepository], arguments: &Argu
 }
 
 fn unnamed(path: &str, known: &[KnownRepository], arguments: &Arguments) -> Failure {
-    let message = format!("name the `repository` of `{path}`");
+    let message = Message::from("name the `repository` of ").and(Given(path));
     let mut failure = Failure::from(QueryError::new(QueryErrorCode::ValidationError, message));
     if let Some(first) = known.first() {
         let call = arguments.with("repository", first.record.name.as_str());

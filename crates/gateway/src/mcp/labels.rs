@@ -10,8 +10,8 @@ use cairn_redaction::{MAX_UNTRUSTED_CHARS, MessagePart, message_parts, quoted};
 use cairn_wire::{RequestSettings, RunResult};
 
 use crate::answers::{
-    IndexProgress, IndexedFiles, LastSync, ModuleReport, PathExplanation, RepositoryReport, RepositorySync, RunDetails,
-    RunReport,
+    CodeText, IndexProgress, IndexedFiles, LastSync, ModuleReport, PathExplanation, Relationships, RepositoryReport,
+    RepositorySync, Resolution, RunDetails, RunReport, SearchResults,
 };
 
 /// The message with a label on each quoted part.
@@ -54,6 +54,16 @@ pub(super) trait Label: Sized {
 /// length of quoted text.
 fn bounded(text: &str) -> String {
     if text.chars().count() <= MAX_UNTRUSTED_CHARS { text.to_owned() } else { quoted(text).as_str().to_owned() }
+}
+
+/// A name or a path in a list. Clients compare these values, so only a text with white space has a label,
+/// because it may contain instructions.
+fn labelled_name(name: &str) -> String {
+    if name.contains(char::is_whitespace) { foreign(name) } else { bounded(name) }
+}
+
+pub(super) fn label_names(names: &mut [String]) {
+    names.iter_mut().for_each(|name| *name = labelled_name(name));
 }
 
 /// A message about a file, without the path of the file. The cause of an error may repeat this path.
@@ -142,6 +152,35 @@ impl Label for RepositoryReport {
             let (include, exclude) = (self.include.clone(), self.exclude.clone());
             published.result.label_except(&RequestSettings { include, exclude, ..RequestSettings::default() });
         }
+    }
+}
+
+impl Label for Resolution {
+    fn label_except(&mut self, _given: &RequestSettings) {
+        label_names(&mut self.similar_symbols);
+        label_names(&mut self.similar_files);
+    }
+}
+
+impl Label for SearchResults {
+    fn label_except(&mut self, _given: &RequestSettings) {
+        self.notes.iter_mut().for_each(|note| *note = labelled(note));
+        for name in &mut self.names {
+            label_names(&mut name.similar);
+            name.resolution.iter_mut().for_each(Label::label);
+        }
+    }
+}
+
+impl Label for CodeText {
+    fn label_except(&mut self, _given: &RequestSettings) {
+        self.resolution.iter_mut().for_each(Label::label);
+    }
+}
+
+impl Label for Relationships {
+    fn label_except(&mut self, _given: &RequestSettings) {
+        self.resolution.iter_mut().for_each(Label::label);
     }
 }
 

@@ -3,16 +3,17 @@
 use std::cmp::Reverse;
 
 use cairn_ranking::estimate_tokens;
+use cairn_redaction::{MessagePart, message_parts};
 use cairn_search::QueryError;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::labels::{label_message, labelled};
+use super::labels::{label_message, label_names, labelled};
 use super::structured::{Extras, FollowingCall, Structured};
 use super::suggestion::{Suggestion, reports};
-use super::untrusted::{UNTRUSTED, one_line};
-use crate::answers::ErrorReport;
+use super::untrusted::UNTRUSTED;
+use crate::answers::{ErrorReport, SuggestedCall};
 
 /// Maximum number of calls that are suggested for an error or an empty answer.
 pub(super) const MAX_SUGGESTIONS: usize = 2;
@@ -54,29 +55,30 @@ impl Failure {
         let mut report = ErrorReport::of(&self.error);
         report.message = labelled(&report.message);
         label_message(&mut report.details.next_action_hint);
-        report.details.tool_suggestions = reports(&self.suggestions);
+        report.details.tool_suggestions = labelled_reports(&self.suggestions);
+        label_names(&mut report.details.similar_symbols);
+        label_names(&mut report.details.similar_files);
         report
     }
 
     /// The result of a call with the arguments `given`.
     pub(super) fn into_result(self, given: &JsonObject) -> CallToolResult {
         let report = self.report();
-        let Self { error, suggestions } = self;
+        let suggestions = self.suggestions;
         let mut text = format!("{}: {}", report.code, report.message);
-        if !(error.similar_symbols.is_empty() && error.similar_files.is_empty()) {
+        if has_repository_text(&report) {
             text.push_str(&format!("\n{UNTRUSTED}"));
         }
         let mut listed = |label: &str, names: &[String]| {
             if !names.is_empty() {
-                let names: Vec<String> = names.iter().map(|name| one_line(name)).collect();
                 text.push_str(&format!("\n{label}: {}", names.join(", ")));
             }
         };
-        listed("similar symbols", &error.similar_symbols);
-        listed("similar files", &error.similar_files);
-        listed("similar repositories", &error.similar_repositories);
-        if let Some(hint) = &error.hint {
-            text.push_str(&format!("\nhint: {}", labelled(hint)));
+        listed("similar symbols", &report.details.similar_symbols);
+        listed("similar files", &report.details.similar_files);
+        listed("similar repositories", &report.details.similar_repositories);
+        if let Some(hint) = &report.details.next_action_hint {
+            text.push_str(&format!("\nhint: {hint}"));
         }
         put_suggestions(&mut text, &suggestions, given);
         let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
@@ -117,7 +119,7 @@ impl ToolReply {
     pub(super) fn into_result(mut self, given: &JsonObject) -> CallToolResult {
         if self.num_results == 0 {
             put_suggestions(&mut self.text, &self.suggestions, given);
-            self.extras.tool_suggestions = reports(&self.suggestions).into_iter().map(Into::into).collect();
+            self.extras.tool_suggestions = labelled_reports(&self.suggestions).into_iter().map(Into::into).collect();
         }
         let mut result = CallToolResult::success(vec![ContentBlock::text(self.text)]);
         result.structured_content = Some(json!(Structured { answer: self.answer, extras: self.extras }));
@@ -125,10 +127,25 @@ impl ToolReply {
     }
 }
 
+/// Whether the error contains text of a repository. If so, the arguments of the suggested calls may
+/// also contain such text.
+fn has_repository_text(report: &ErrorReport) -> bool {
+    let details = &report.details;
+    let is_quoted = |part| matches!(part, MessagePart::Untrusted(_));
+    message_parts(&report.message).any(is_quoted)
+        || !(details.similar_symbols.is_empty() && details.similar_files.is_empty())
+}
+
+/// The suggested calls. Their arguments are exact, because a call with other arguments would not work.
+fn labelled_reports(suggestions: &[Suggestion]) -> Vec<SuggestedCall> {
+    let labelled = |call: SuggestedCall| SuggestedCall { reason: labelled(&call.reason), ..call };
+    reports(suggestions).into_iter().map(labelled).collect()
+}
+
 fn put_suggestions(text: &mut String, suggestions: &[Suggestion], given: &JsonObject) {
     suggestions.iter().for_each(|suggestion| text.push_str(&line(suggestion, given)));
 }
 
 fn line(suggestion: &Suggestion, given: &JsonObject) -> String {
-    format!("\ntry: {} ({})", suggestion.call_after(given), suggestion.reason)
+    format!("\ntry: {} ({})", suggestion.call_after(given), labelled(&suggestion.reason))
 }

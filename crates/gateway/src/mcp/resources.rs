@@ -3,6 +3,7 @@
 //! The URIs are `cairn://repository/NAME`, `cairn://modules/NAME`, `cairn://patterns/NAME` and
 //! `cairn://guide/TOPIC`. Slashes in names are not escaped.
 
+use cairn_redaction::{Given, Message};
 use cairn_search::{KnownRepository, QueryError, QueryErrorCode, RepositorySelection};
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
@@ -79,7 +80,8 @@ enum Contents {
 
 async fn value_of(agent: &dyn Agent, uri: &str) -> Result<Contents, QueryError> {
     let unknown = || {
-        let message = format!("the resource `{uri}` does not exist; see resources/templates/list");
+        let message = Message::from("the resource ").and(Given(uri));
+        let message = message.and(" does not exist; see resources/templates/list");
         QueryError::new(QueryErrorCode::NotFound, message)
     };
     let (kind, name) = uri.strip_prefix("cairn://").and_then(|rest| rest.split_once('/')).ok_or_else(unknown)?;

@@ -54,7 +54,7 @@ impl Suggestion {
                 }
             }
         }
-        Some(Self { tool: tool.name, reason: call.reason.clone(), arguments })
+        Some(Self { tool: tool.name, reason: call.reason.to_string(), arguments })
     }
 
     /// Adds the repository of the failed call, because a similar name in this repository may not exist in

@@ -12,6 +12,7 @@ use cairn_domain::{
 use cairn_names::NameIndex;
 use cairn_ports::{Names, StagedNames};
 use cairn_ranking::estimate_tokens;
+use cairn_redaction::Own;
 use cairn_search::{Caller, CursorKey, QueryError, QueryErrorCode, Searcher};
 use cairn_testkit::{FakeContent, FakeIndex, INDEXED_AT_MS, ManualClock, MemoryBlobs};
 use cairn_wire::{FileError, RunResult};
@@ -113,7 +114,7 @@ impl Agent for FakeAgent {
     async fn index(&self, call: IndexCall) -> Result<IndexStatus, QueryError> {
         if call.target.starts_with("/nowhere") {
             let message = format!("there is nothing at `{}`", call.target);
-            return Err(QueryError::new(QueryErrorCode::NotFound, message));
+            return Err(QueryError::new(QueryErrorCode::NotFound, Own(message)));
         }
         let name = match call.target.as_str() {
             "slow" | "broken" | "damaged" => "demo",
@@ -541,7 +542,7 @@ async fn path_is_read_from_the_repository_that_has_it() {
     assert!(read("README.md").await.ok().text.contains("# Demo"));
     let kept_out = read("logo.png").await;
     assert_eq!(kept_out.code(), "not_found");
-    assert!(kept_out.text.contains("`logo.png` is not indexed: skipped(binary)"), "{}", kept_out.text);
+    assert!(kept_out.text.contains("«logo.png»] is not indexed: skipped(binary)"), "{}", kept_out.text);
     assert!(read("lib/retri.py").await.text.contains("lib/retry.py"));
     let demo = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("demo"));
     agent.searcher.blobs.delete(&format!("manifests/{demo}")).await.expect("deleted");

@@ -57,8 +57,11 @@ pub(super) fn search(answer: &SearchResults, explain: bool, next: Option<&str>) 
         out.push_str(&format!("{what} {}-{last} of {num_results}\n", answer.offset + 1));
     }
     out.push_str(&format!("{UNTRUSTED}\n"));
-    for fact in reading(answer, explain).iter().chain(&answer.notes) {
-        out.push_str(&format!("{}\n", one_line(fact)));
+    for fact in reading(answer, explain) {
+        out.push_str(&format!("{}\n", one_line(&fact)));
+    }
+    for note in &answer.notes {
+        out.push_str(&format!("{note}\n"));
     }
     for name in &answer.names {
         out.push_str(&format!("{}\n", name.sentence(one_line)));
@@ -196,7 +199,7 @@ pub(super) fn graph(answer: &Relationships, relation: &str, more: Option<&str>) 
         out.push_str(&format!("{}\n", resolution.sentence(one_line)));
     }
     if answer.edges.is_empty() {
-        out.push_str("none are known");
+        out.push_str(&format!("{UNTRUSTED}\nnone are known"));
     } else {
         out.push_str(&format!("{UNTRUSTED}\n"));
         let several = answer.sources.len() > 1;

@@ -2,6 +2,7 @@
 
 use cairn_domain::ChunkKind;
 use cairn_ports::{ChunkFilter, IncludeTests};
+use cairn_redaction::{Given, Message};
 use cairn_search::{FieldFault, QueryError, check_patterns};
 
 use super::page::{unknown_word, wrong};
@@ -14,7 +15,7 @@ pub(super) fn filter(question: &SearchQuestion, now_ms: i64) -> Result<ChunkFilt
     // to the patterns that the caller sent.
     check_patterns("paths", &question.paths)?;
     let since = |text: &String| {
-        let message = || format!("`since` is a day (2026-01-31) or an age (36h, 7d, 2w), not `{text}`");
+        let message = || Message::from("`since` is a day (2026-01-31) or an age (36h, 7d, 2w), not ").and(Given(text));
         seconds_of_time(text, now_ms).ok_or_else(|| wrong(message()).in_field(FieldFault::of("since")))
     };
     Ok(ChunkFilter {

@@ -3,17 +3,19 @@
 
 use std::ops::Range;
 
+use cairn_redaction::{Given, Message, Own};
 use cairn_search::{FieldFault, QueryError, QueryErrorCode};
 
 use crate::answers::PageInfo;
 
-pub(super) fn wrong(message: impl Into<String>) -> QueryError {
+pub(super) fn wrong(message: impl Into<Message>) -> QueryError {
     QueryError::new(QueryErrorCode::ValidationError, message)
 }
 
 /// The error for a field whose value is not one of the known words.
 pub(super) fn unknown_word(field: &str, word: &str, known: &[&str]) -> QueryError {
-    wrong(format!("`{field}` must be one of {}, but it is `{word}`", known.join(", "))).in_field(FieldFault::of(field))
+    let message = Message::from(Own(format!("`{field}` must be one of {}, but it is ", known.join(", "))));
+    wrong(message.and(Given(word))).in_field(FieldFault::of(field))
 }
 
 pub(super) fn bounded(name: &str, value: usize, most: usize) -> Result<usize, QueryError> {
@@ -22,10 +24,10 @@ pub(super) fn bounded(name: &str, value: usize, most: usize) -> Result<usize, Qu
     let provided = i64::try_from(value).ok();
     let fault = |max_allowed| FieldFault { max_allowed, provided, ..FieldFault::of(name) };
     if value == 0 {
-        return Err(wrong(format!("`{name}` must be at least 1")).in_field(fault(None)));
+        return Err(wrong(Own(format!("`{name}` must be at least 1"))).in_field(fault(None)));
     }
     if value > most {
-        let message = format!("`{name}` must be between 1 and {most}, not {value}");
+        let message = Own(format!("`{name}` must be between 1 and {most}, not {value}"));
         return Err(wrong(message).in_field(fault(Some(most as u64))));
     }
     Ok(value)

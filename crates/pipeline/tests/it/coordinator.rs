@@ -34,7 +34,7 @@ impl Broker for Refusing {
         self.inner.receive(stage).await
     }
 
-    async fn dead_letter(&self, tag: u64, code: &str, message: &str) -> Result<(), BrokerError> {
+    async fn dead_letter(&self, tag: u64, code: FailureCode, message: &str) -> Result<(), BrokerError> {
         self.inner.dead_letter(tag, code, message).await
     }
 

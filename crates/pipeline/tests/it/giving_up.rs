@@ -11,8 +11,8 @@ use cairn_local_broker::{LocalBroker, QueueSettings};
 use cairn_metastore::Metastore;
 use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Stage, StageError, Task, Worker};
 use cairn_ports::{
-    BlobStoreError, Broker, BrokerError, DeadLetters, Delivery, ErrorKind, Lease, Ledger, LedgerError, LedgerRead,
-    NewRun, PartRecord, PartStatus, RunRecord, Settlement,
+    BlobStoreError, Broker, BrokerError, DeadLetters, Delivery, ErrorKind, FailureCode, Lease, Ledger, LedgerError,
+    LedgerRead, NewRun, PartRecord, PartStatus, RunRecord, Settlement,
 };
 use cairn_testkit::{ManualClock, MemoryRuns};
 use cairn_wire::{Job, PartReport};
@@ -122,7 +122,7 @@ impl Broker for Watched {
         self.inner.receive(stage).await
     }
 
-    async fn dead_letter(&self, tag: u64, code: &str, message: &str) -> Result<(), BrokerError> {
+    async fn dead_letter(&self, tag: u64, code: FailureCode, message: &str) -> Result<(), BrokerError> {
         if self.is_lost.swap(false, Ordering::SeqCst) {
             self.inner.reclaim(tag)?;
         }

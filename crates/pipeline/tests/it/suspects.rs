@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use cairn_domain::{ArtifactRef, GenerationId, Lane, PartId, RunId, StageName, Tenant};
 use cairn_metastore::Metastore;
 use cairn_pipeline::{Isolated, Isolation, RetryLadder, Runner, RunnerConfig};
-use cairn_ports::{Broker, BrokerError, Delivery, Settlement};
+use cairn_ports::{Broker, BrokerError, Delivery, FailureCode, Settlement};
 use cairn_testkit::{ManualClock, MemoryRuns};
 use cairn_wire::{Job, PartJob, SyncJob};
 
@@ -38,7 +38,7 @@ impl Broker for OneSuspect {
         }))
     }
 
-    async fn dead_letter(&self, _: u64, code: &str, _: &str) -> Result<(), BrokerError> {
+    async fn dead_letter(&self, _: u64, code: FailureCode, _: &str) -> Result<(), BrokerError> {
         self.events.lock().expect("no panic").push(format!("dead letter: {code}"));
         Ok(())
     }

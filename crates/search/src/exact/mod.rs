@@ -14,6 +14,7 @@ use std::time::Instant;
 use cairn_domain::{Digest, Digester, RepositoryId, View};
 use cairn_exact::{Pattern, PatternError, PatternRequest};
 use cairn_ports::ChunkFilter;
+use cairn_redaction::Own;
 
 use crate::bounds;
 use crate::cursor::{Cursor, expired};
@@ -126,7 +127,7 @@ impl Searcher {
 }
 
 fn check(request: &ExactRequest) -> Result<Pattern, QueryError> {
-    let invalid = |message: String| QueryError::new(QueryErrorCode::ValidationError, message);
+    let invalid = |message: String| QueryError::new(QueryErrorCode::ValidationError, Own(message));
     if request.limit == 0 || request.limit > MAX_LIMIT {
         return Err(invalid(format!("`limit` must be between 1 and {MAX_LIMIT}")));
     }

@@ -7,6 +7,7 @@ use std::time::Instant;
 use cairn_domain::{RepositoryId, SourceText, View};
 use cairn_exact::{Hit, Pattern};
 use cairn_ports::{ChunkFilter, IncludeTests, TextFile};
+use cairn_redaction::Own;
 use cairn_wire::{DecodeError, Pack, PackReader};
 use futures::{StreamExt, TryStreamExt, stream};
 
@@ -199,7 +200,7 @@ impl Scan<'_> {
         let mut searched = Vec::with_capacity(batch.len());
         for thread in threads {
             searched.extend(thread.await.map_err(|error| {
-                QueryError::new(QueryErrorCode::InternalError, format!("a search thread failed: {error}"))
+                QueryError::new(QueryErrorCode::InternalError, Own(format!("a search thread failed: {error}")))
             })?);
         }
         Ok(searched)

@@ -128,7 +128,7 @@ async fn relations_of_a_new_definition_are_unknown() {
     let answer = searcher.search(&request("what calls load_invoice", &[], ChunkFilter::default())).await.expect("ok");
     let label = answer.names[0].substitution.as_ref().expect("a label");
     assert_eq!((label.matching, answer.names.len()), (NameMatching::Changed, 1));
-    assert_eq!(answer.notes, ["The relations of `load_invoice` are unknown until its repository is indexed again."]);
+    assert_eq!(answer.notes, ["The relations of «load_invoice» are unknown until its repository is indexed again."]);
     assert!(answer.found.iter().all(|found| found.hit.via.is_empty()));
 }
 

@@ -231,8 +231,9 @@ async fn importers_of_modules_directories_and_packages_are_found() {
     let of_ui = "web/page.ts via IMPORTS index.ts (web/ui/index.ts) at line 1, 100 %";
     check("what imports web/ui", of_ui, &[]).await;
     let (found, _) = answer(content(), ask("who imports the auht module")).await;
-    assert_eq!((found.notes, found.names.len()), (vec!["No module is called \"auht\".".to_owned()], 0));
-    let read_as = "\"acme\" is read as the package `npm:@acme/ui`.";
+    assert_eq!(found.notes, ["No module is called \"auht\"."]);
+    assert_eq!(found.names.len(), 0);
+    let read_as = "\"acme\" is read as the package «npm:@acme/ui».";
     check("what imports the acme package", "web/page.ts via IMPORTS npm:@acme/ui at line 2, 100 %", &[read_as]).await;
 }
 
@@ -387,7 +388,7 @@ async fn second_name_of_a_relation_comes_first() {
     assert!(found.starts_with("both_ways via CALLS open_all"), "{found} {notes:?}");
     let (_, notes) = first("functions that call both audit and close_all").await;
     let expect = "The graph contains nothing that is among both the callers of `audit` and the callers of `close_all`.";
-    assert_eq!(notes.last().map(String::as_str), Some(expect));
+    assert_eq!(notes.last().map(|note| note.as_str()), Some(expect));
 }
 
 /// The graph has edges between types. If two connected types have methods with the same name, one method

@@ -111,7 +111,7 @@ async fn lines_that_look_like_definitions_are_found_by_all_tools() {
             assert_eq!(first.matched.as_ref().map(|matched| matched.matching), Some(NameMatching::Heuristic));
         }
         let error = searcher.relationship(&relation(name)).await.expect_err("no edges");
-        assert!(error.message.contains("`include/table.h`, line 2"), "{}", error.message);
+        assert!(error.message.contains("«include/table.h», line 2"), "{}", error.message);
         assert_eq!(error.next_calls[0].tool, "read_code");
     }
     let elsewhere = searcher.read_target("src/server.py#OPEN_TABLE", &code()).await.expect_err("in another file");

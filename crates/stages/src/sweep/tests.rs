@@ -185,7 +185,7 @@ impl DeadLetters for Letters {
 
 fn letter(job: Option<Job>) -> DeadLetter {
     let id = job.as_ref().map_or(MessageId(Key128([9; 16])), Job::id);
-    let (code, message, body) = ("poison".to_owned(), String::new(), String::new());
+    let (code, message, body) = (FailureCode::Crash, String::new(), String::new());
     let (stage, lane) = (StageName::Parse, Lane::Bulk);
     DeadLetter { id, stage, lane, job, body, code, message, num_failed_attempts: 6, num_unanswered: 0 }
 }

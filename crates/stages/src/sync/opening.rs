@@ -4,14 +4,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cairn_config::{FaultMessage, RepositorySettings, SETTINGS_FILE};
+use cairn_config::{RepositorySettings, SETTINGS_FILE};
 use cairn_domain::{EntryKind, RepositoryName, Source};
 use cairn_pipeline::StageError;
 use cairn_ports::{
     ErrorKind, FailureCode, ListingLimit, ReadOptions, RepositoryRecord, SnapshotTree, SourceError, SyncMeter,
     TreeEntry,
 };
-use cairn_redaction::quoted;
+use cairn_redaction::{Message, quoted};
 use cairn_wire::RequestSettings;
 use tokio::time::Instant;
 
@@ -70,7 +70,7 @@ impl Sync {
         let Some(declared) = declared.filter(|declared| tree.branch() != Some(declared)) else { return Ok(tree) };
         self.open_branch(request, Some(declared.clone()), meter).await.map_err(|error| match error.code {
             FailureCode::NotFound => {
-                let message = FaultMessage::from("`branch` in `.cairn.yaml`: ").and(quoted(&declared));
+                let message = Message::from("`branch` in `.cairn.yaml`: ").and(quoted(&declared));
                 refusal::invalid(message.and(" does not exist"))
             }
             _ => error,
@@ -105,7 +105,7 @@ impl Sync {
     ) -> Result<Effective, StageError> {
         let request_settings = RequestSettings::from_json(&request.repository.settings)
             .map_err(|error| quoted(&error))
-            .map_err(|why| refusal::invalid(FaultMessage::from("the stored settings cannot be read: ").and(why)))?;
+            .map_err(|why| refusal::invalid(Message::from("the stored settings cannot be read: ").and(why)))?;
         let (operator, tree, meter) = (Arc::clone(&self.operator), Arc::clone(tree), Arc::clone(meter));
         blocking(move || settings::read(tree.as_ref(), &operator, &request_settings, &meter, on_change)).await
     }

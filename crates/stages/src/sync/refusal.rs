@@ -1,9 +1,9 @@
 //! Errors that end a sync with a failed run, because the caller or the operator must change something before
 //! another sync.
 
-use cairn_config::FaultMessage;
 use cairn_pipeline::StageError;
 use cairn_ports::{ErrorKind, FailureCode, SourceError};
+use cairn_redaction::Message;
 
 /// Whether the error ends the sync with a failed run. Such an error occurs again in every retry until the
 /// input changes.
@@ -11,9 +11,9 @@ pub(super) fn is_refusal(error: &StageError) -> bool {
     matches!(error.code, FailureCode::InvalidSettings | FailureCode::OverBudget)
 }
 
-/// The error for settings that cannot be used. A `FaultMessage` quotes every text from a repository, so that
+/// The error for settings that cannot be used. A `Message` quotes every text from a repository, so that
 /// readers cannot mistake such a text for Cairn's own words.
-pub(crate) fn invalid(message: impl Into<FaultMessage>) -> StageError {
+pub(crate) fn invalid(message: impl Into<Message>) -> StageError {
     StageError::permanent(FailureCode::InvalidSettings, message.into().as_str())
 }
 

@@ -1,12 +1,12 @@
 //! The settings of a snapshot: its `.cairn.yaml` and `.cairnignore` files, combined with the caller's and the
 //! operator's settings. All settings are compiled and checked before any other file is read.
 
-use cairn_config::{Ceilings, FaultMessage, Operator, RepositorySettings, SETTINGS_FILE, TagRule, TagRules};
+use cairn_config::{Ceilings, Operator, RepositorySettings, SETTINGS_FILE, TagRule, TagRules};
 use cairn_domain::{Digest, Digester, RepoPath};
 use cairn_inventory::{InvalidRules, PatternCost, Patterns, RuleFile, RuleSettings, Rules, UnusableLines};
 use cairn_pipeline::StageError;
 use cairn_ports::{SnapshotTree, SyncMeter};
-use cairn_redaction::{IgnorePattern, Redactor, SecretsIgnore, SensitiveNames, is_sensitive, quoted};
+use cairn_redaction::{IgnorePattern, Message, Redactor, SecretsIgnore, SensitiveNames, is_sensitive, quoted};
 use cairn_wire::{FileError, RequestSettings};
 
 use super::budget::check;
@@ -139,7 +139,7 @@ fn redacted(
     let redacted = redactor.redact(&text);
     let Some(first) = redacted.findings.first() else { return Ok((text, as_written)) };
     let message = || {
-        let place = FaultMessage::from("`.cairn.yaml` line ").and(u64::from(first.line));
+        let place = Message::from("`.cairn.yaml` line ").and(u64::from(first.line));
         let what = place.and(" contains text that looks like a secret (").and(quoted(&first.rule));
         what.and("); remove it, or add a pattern for it to `secrets.ignore`")
     };

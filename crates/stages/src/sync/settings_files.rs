@@ -5,11 +5,12 @@
 //! only exception is an invalid `.cairn.yaml` in the root: it stops the sync, because without its rules the
 //! index would contain files that the owners exclude.
 
-use cairn_config::{Ceilings, FaultMessage, SETTINGS_FILE};
+use cairn_config::{Ceilings, SETTINGS_FILE};
 use cairn_domain::{EntryKind, RepoPath};
 use cairn_inventory::RuleFile;
 use cairn_pipeline::StageError;
 use cairn_ports::{ContentReader, ErrorKind, SnapshotTree, SyncMeter, TreeEntry};
+use cairn_redaction::Message;
 use cairn_wire::FileError;
 
 use super::budget::check;
@@ -80,7 +81,7 @@ impl SettingsFiles {
         on_change: OnChange,
     ) -> Result<(), StageError> {
         if entry.size_bytes > MAX_BYTES {
-            let message = FaultMessage::from("has ").and(entry.size_bytes).and(" bytes; the limit is ").and(MAX_BYTES);
+            let message = Message::from("has ").and(entry.size_bytes).and(" bytes; the limit is ").and(MAX_BYTES);
             return self.unusable(kind, entry, message);
         }
         let bytes = match reader.read(entry) {
@@ -98,7 +99,7 @@ impl SettingsFiles {
             }
         };
         let Ok(text) = String::from_utf8(bytes) else {
-            return self.unusable(kind, entry, FaultMessage::from("is not UTF-8 text"));
+            return self.unusable(kind, entry, Message::from("is not UTF-8 text"));
         };
         let path = entry.path.clone();
         match kind {
@@ -109,9 +110,9 @@ impl SettingsFiles {
         Ok(())
     }
 
-    fn unusable(&mut self, kind: Kind, entry: &TreeEntry, message: FaultMessage) -> Result<(), StageError> {
+    fn unusable(&mut self, kind: Kind, entry: &TreeEntry, message: Message) -> Result<(), StageError> {
         if kind == Kind::Yaml {
-            return Err(invalid(FaultMessage::from("`.cairn.yaml` ").and(message)));
+            return Err(invalid(Message::from("`.cairn.yaml` ").and(message)));
         }
         self.report(&entry.path, message.as_str().to_owned());
         Ok(())

@@ -1,119 +1,32 @@
 //! The faults in settings, as they are shown to users.
 //!
 //! Settings come from repositories, so their keys and values are untrusted. A fault may contain keys and
-//! values of settings only as [`Untrusted`] text. A [`FaultMessage`] consists of Cairn's own words, numbers
-//! and quoted text. A [`Key`] records whether a part of its text comes from the file.
+//! values of settings only as [`Untrusted`] text. A [`Message`] consists of Cairn's own words, numbers and
+//! quoted text. A [`Key`] records whether a part of its text comes from the file.
 
 use std::fmt;
 
-use cairn_inventory::{InvalidRules, PatternFault};
-use cairn_redaction::{InvalidPattern as InvalidSensitiveName, InvalidRule, Untrusted};
+use cairn_redaction::{MAX_QUOTED_CHARS, MAX_UNTRUSTED_CHARS, Message, Own, Untrusted, Words};
 
 /// The maximum number of faults that one message lists. A message gives only the number of further faults.
 const MAX_FAULTS: usize = 10;
-/// The maximum number of characters of untrusted text in one message.
-const MAX_UNTRUSTED_CHARS: usize = 300;
-/// The maximum number of characters of one key or value. With this limit, one message has room for two such
-/// texts and the explanation of an invalid pattern.
-const MAX_QUOTED_CHARS: usize = 80;
 
 /// Untrusted text from the settings, shortened for a message.
 pub(crate) fn quoted(text: &str) -> Untrusted {
     Untrusted::new(text).shortened(MAX_QUOTED_CHARS)
 }
 
-/// The text of a fault. The text consists of Cairn's own words, numbers and quoted text.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub struct FaultMessage {
-    text: String,
-    num_untrusted_chars: usize,
-}
-
-/// A part of a message. This trait is not implemented for `String` or a borrowed `str`, because a text of
-/// these types may come from a repository.
-pub trait Words {
-    fn add_to(self, message: &mut FaultMessage);
-}
-
-impl FaultMessage {
-    #[must_use]
-    pub fn and(mut self, words: impl Words) -> Self {
-        words.add_to(&mut self);
-        self
-    }
-
-    pub fn as_str(&self) -> &str {
-        &self.text
+impl Words for InvalidSettings {
+    fn add_to(self, message: &mut Message) {
+        Own(self.to_string()).add_to(message);
     }
 }
 
-impl From<&'static str> for FaultMessage {
-    fn from(text: &'static str) -> Self {
-        Self::default().and(text)
+impl From<InvalidSettings> for Message {
+    fn from(error: InvalidSettings) -> Self {
+        Self::default().and(error)
     }
 }
-
-impl Words for &'static str {
-    fn add_to(self, message: &mut FaultMessage) {
-        message.text.push_str(self);
-    }
-}
-
-impl Words for Untrusted {
-    fn add_to(self, message: &mut FaultMessage) {
-        let shown = self.shortened(MAX_QUOTED_CHARS);
-        message.num_untrusted_chars += shown.as_str().chars().count();
-        message.text.push_str(&shown.to_string());
-    }
-}
-
-impl Words for FaultMessage {
-    fn add_to(self, message: &mut FaultMessage) {
-        message.num_untrusted_chars += self.num_untrusted_chars;
-        message.text.push_str(&self.text);
-    }
-}
-
-impl Words for PatternFault {
-    fn add_to(self, message: &mut FaultMessage) {
-        let text = self.to_string();
-        message.num_untrusted_chars += text.chars().count();
-        message.text.push_str(&text);
-    }
-}
-
-/// Errors with bounded messages that quote every text from a repository.
-macro_rules! errors {
-    ($($error:ty),*) => {
-        $(
-            impl Words for $error {
-                fn add_to(self, message: &mut FaultMessage) {
-                    message.text.push_str(&self.to_string());
-                }
-            }
-
-            impl From<$error> for FaultMessage {
-                fn from(error: $error) -> Self {
-                    Self::default().and(error)
-                }
-            }
-        )*
-    };
-}
-
-errors!(InvalidSettings, InvalidRules, InvalidRule, InvalidSensitiveName);
-
-macro_rules! numbers {
-    ($($number:ty),*) => {
-        $(impl Words for $number {
-            fn add_to(self, message: &mut FaultMessage) {
-                message.text.push_str(&self.to_string());
-            }
-        })*
-    };
-}
-
-numbers!(i64, u64, usize);
 
 /// A dotted key, for example `pattern_detection.min_cluster_size`, or the name of an environment variable.
 /// The key may be empty.
@@ -155,12 +68,12 @@ impl Key {
         &self.text
     }
 
-    fn message(&self) -> FaultMessage {
-        let message = FaultMessage::default();
+    fn message(&self) -> Message {
+        let message = Message::default();
         match (self.text.as_str(), self.is_untrusted) {
             ("", _) => message,
             (text, true) => message.and(quoted(text)).and(": "),
-            (text, false) => FaultMessage { text: format!("`{text}`: "), ..message },
+            (text, false) => message.and(Own(format!("`{text}`: "))),
         }
     }
 }
@@ -177,14 +90,14 @@ pub struct Fault {
     /// The line, counted from 1. None for a fault in the environment or in the file as a whole.
     pub line: Option<u32>,
     pub key: Key,
-    pub message: FaultMessage,
+    pub message: Message,
 }
 
 impl Fault {
-    fn whole(&self) -> FaultMessage {
+    fn whole(&self) -> Message {
         let place = match self.line {
-            Some(line) => FaultMessage::from("line ").and(u64::from(line)).and(": "),
-            None => FaultMessage::default(),
+            Some(line) => Message::from("line ").and(u64::from(line)).and(": "),
+            None => Message::default(),
         };
         place.and(self.key.message()).and(self.message.clone())
     }
@@ -215,7 +128,7 @@ impl fmt::Display for InvalidSettings {
         write!(formatter, "invalid settings in {}", self.file)?;
         let (mut num_shown, mut num_untrusted_chars) = (0, 0);
         for fault in self.faults.iter().map(Fault::whole).take(MAX_FAULTS) {
-            num_untrusted_chars += fault.num_untrusted_chars;
+            num_untrusted_chars += fault.num_untrusted_chars();
             if num_shown > 0 && num_untrusted_chars > MAX_UNTRUSTED_CHARS {
                 break;
             }

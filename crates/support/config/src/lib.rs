@@ -23,7 +23,7 @@ mod tags;
 mod tree;
 
 pub use ceilings::Ceilings;
-pub use fault::{Fault, FaultMessage, InvalidSettings, Key, Words};
+pub use fault::{Fault, InvalidSettings, Key};
 pub use list::{ListedRepository, Location, parse_repository_list};
 pub use operator::{FirstUse, Operator, Sources};
 pub use operator_reading::OperatorError;

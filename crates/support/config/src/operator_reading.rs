@@ -4,7 +4,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::fault::{FaultMessage, Key};
+use cairn_redaction::Message;
+
+use crate::fault::Key;
 use crate::operator::Operator;
 use crate::operator_table::{apply, names};
 use crate::reader::{At, Reader};
@@ -106,7 +108,7 @@ fn apply_variable(reader: &mut Reader, name: &str, value: &str, operator: &mut O
     }
     let slip = names().find(|(_, variable)| strsim::damerau_levenshtein(variable, name) <= 2);
     if let Some((_, variable)) = slip {
-        reader.fault(&at, FaultMessage::from("unknown variable; the nearest known one is `").and(variable).and("`"));
+        reader.fault(&at, Message::from("unknown variable; the nearest known one is `").and(variable).and("`"));
     }
 }
 

@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 
 use cairn_inventory::{MAX_PATTERNS, Patterns};
-use cairn_redaction::Untrusted;
+use cairn_redaction::{Message, Untrusted, Words};
 
-use crate::fault::{FaultMessage, Key, Words, quoted};
+use crate::fault::{Key, quoted};
 use crate::tree::{Node, Value};
 use crate::{Fault, InvalidSettings};
 
@@ -56,7 +56,7 @@ impl Reader {
         Self { hides_values: true, ..Self::default() }
     }
 
-    pub(crate) fn fault(&mut self, at: &At<'_>, message: impl Into<FaultMessage>) {
+    pub(crate) fn fault(&mut self, at: &At<'_>, message: impl Into<Message>) {
         self.add(Fault { line: at.line, key: at.key.clone(), message: message.into() });
     }
 
@@ -124,7 +124,7 @@ impl Reader {
             }
             other => {
                 let found = self.describe(other);
-                self.fault(at, FaultMessage::from("expected text, found ").and(found).and(" (put it in quotes)"));
+                self.fault(at, Message::from("expected text, found ").and(found).and(" (put it in quotes)"));
                 None
             }
         }
@@ -144,7 +144,7 @@ impl Reader {
         let mut globs = Vec::new();
         let texts = self.texts(at);
         if texts.len() > MAX_PATTERNS {
-            let message = FaultMessage::from("the list has more than ").and(MAX_PATTERNS).and(" patterns");
+            let message = Message::from("the list has more than ").and(MAX_PATTERNS).and(" patterns");
             self.fault(at, message);
             return globs;
         }
@@ -152,7 +152,7 @@ impl Reader {
             match Patterns::check(&glob) {
                 Ok(()) => globs.push(glob),
                 Err(fault) => {
-                    let pattern = FaultMessage::from("invalid pattern").and(self.value(quoted(&glob)));
+                    let pattern = Message::from("invalid pattern").and(self.value(quoted(&glob)));
                     self.fault(&item, pattern.and(": ").and(fault));
                 }
             }
@@ -184,7 +184,7 @@ impl Reader {
         if let Some(integer) = integer.filter(|integer| range.contains(integer)) {
             return u64::try_from(integer).ok();
         }
-        let range = FaultMessage::from("a whole number from ").and(*range.start()).and(" to ").and(*range.end());
+        let range = Message::from("a whole number from ").and(*range.start()).and(" to ").and(*range.end());
         self.expected(at, range, &at.node.value);
         None
     }
@@ -218,10 +218,10 @@ impl Reader {
 
     fn expected(&mut self, at: &At<'_>, expected: impl Words, found: &Value) {
         let found = self.describe(found);
-        self.fault(at, FaultMessage::from("expected ").and(expected).and(", found ").and(found));
+        self.fault(at, Message::from("expected ").and(expected).and(", found ").and(found));
     }
 
-    fn describe(&self, value: &Value) -> FaultMessage {
+    fn describe(&self, value: &Value) -> Message {
         let (kind, text) = match value {
             Value::Null => ("nothing", None),
             Value::List(_) => ("a list", None),
@@ -232,14 +232,14 @@ impl Reader {
             Value::Text(text) => ("text", Some(text.clone())),
         };
         let shown = text.map(|text| self.value(quoted(&text)));
-        shown.map_or(kind.into(), |shown| FaultMessage::from(kind).and(shown))
+        shown.map_or(kind.into(), |shown| Message::from(kind).and(shown))
     }
 
-    /// A space and the value, or an empty text if faults must not contain values.
-    pub(crate) fn value(&self, value: Untrusted) -> FaultMessage {
+    /// A blank and the value, or an empty text if faults must not contain values.
+    pub(crate) fn value(&self, value: Untrusted) -> Message {
         match self.hides_values {
-            true => FaultMessage::default(),
-            false => FaultMessage::from(" ").and(value),
+            true => Message::default(),
+            false => Message::from(" ").and(value),
         }
     }
 }
@@ -260,10 +260,10 @@ fn parse_bytes(text: &str) -> Option<u64> {
     text[..digits].parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// The message about an unknown key. The message names the nearest known key. The message does not contain
-/// the unknown key, because the fault already contains it as its key.
-pub(crate) fn unknown_key(known: &[&'static str], key: &str) -> FaultMessage {
-    let message = FaultMessage::from("unknown key");
+/// The message about an unknown key. The message names the nearest known key. The unknown key itself is the
+/// key of the fault.
+pub(crate) fn unknown_key(known: &[&'static str], key: &str) -> Message {
+    let message = Message::from("unknown key");
     match nearest(known, key) {
         Some((name, _)) => message.and("; the nearest known key is `").and(name).and("`"),
         None => message,

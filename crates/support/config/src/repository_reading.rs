@@ -2,9 +2,9 @@
 
 use cairn_domain::{InvalidPath, RepoPath};
 use cairn_inventory::FileSizeLimit;
+use cairn_redaction::Message;
 
 use crate::InvalidSettings;
-use crate::fault::FaultMessage;
 use crate::reader::{At, Reader};
 use crate::repository::{ModuleSettings, PatternDetection, RepositorySettings, SETTINGS_FILE, TagRule};
 use crate::tree::{Node, Value};
@@ -99,7 +99,7 @@ pub(crate) fn max_file_size(reader: &mut Reader, at: &At<'_>) -> Option<u64> {
     match FileSizeLimit::new(provided) {
         Ok(_) => Some(provided),
         Err(error) => {
-            let message = FaultMessage::from("is above the maximum (max_allowed: ").and(error.max_allowed);
+            let message = Message::from("is above the maximum (max_allowed: ").and(error.max_allowed);
             reader.fault(at, message.and(", provided: ").and(provided).and(")"));
             None
         }
@@ -178,7 +178,7 @@ fn tags(reader: &mut Reader, at: &At<'_>) -> Vec<TagRule> {
     let mut rules = Vec::new();
     for (tag, at) in reader.entries(at) {
         if tag.len() > MAX_TAG_BYTES {
-            reader.fault(&at, FaultMessage::from("a tag has at most ").and(MAX_TAG_BYTES).and(" bytes"));
+            reader.fault(&at, Message::from("a tag has at most ").and(MAX_TAG_BYTES).and(" bytes"));
             continue;
         }
         let mut rule = TagRule { tag: tag.to_owned(), ..TagRule::default() };

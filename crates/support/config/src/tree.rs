@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use cairn_redaction::Message;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::Fault;
-use crate::fault::{FaultMessage, Key, quoted};
+use crate::fault::{Key, quoted};
 
 /// The maximum size of the text of settings.
 const MAX_BYTES: usize = 256 * 1024;
@@ -43,7 +44,7 @@ impl Node {
         serde_saphyr::from_str_with_options(text, options).map_err(|error| Fault {
             line: error.location().and_then(|location| line_number(location.line())),
             key: Key::default(),
-            message: FaultMessage::from("not YAML: ").and(quoted(first_line(&error.to_string()))),
+            message: Message::from("not YAML: ").and(quoted(first_line(&error.to_string()))),
         })
     }
 
@@ -56,7 +57,7 @@ impl Node {
         let table = DeTable::parse(text).map_err(|error| Fault {
             line: error.span().and_then(|span| line_of(span.start)),
             key: Key::default(),
-            message: FaultMessage::from("not TOML: ").and(quoted(first_line(error.message()))),
+            message: Message::from("not TOML: ").and(quoted(first_line(error.message()))),
         })?;
         let line = line_of(table.span().start);
         Ok(Node { line, value: table_value(table.get_ref(), &line_of) })
@@ -67,7 +68,7 @@ fn check_size(text: &str) -> Result<(), Fault> {
     if text.len() <= MAX_BYTES {
         return Ok(());
     }
-    let message = FaultMessage::default().and(text.len()).and(" bytes are too long for settings; at most ");
+    let message = Message::default().and(text.len()).and(" bytes are too long for settings; at most ");
     Err(Fault { line: None, key: Key::default(), message: message.and(MAX_BYTES) })
 }
 

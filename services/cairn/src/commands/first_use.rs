@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use cairn_domain::RunId;
 use cairn_gateway::report_of_command;
+use cairn_redaction::Own;
 use cairn_search::{FieldFault, NextCall, QueryError, QueryErrorCode};
 
 use super::bars::Bars;
@@ -51,7 +52,7 @@ async fn index(local: &Local, tree: &UnindexedTree, json: bool) -> anyhow::Resul
     let Some(indexed) = indexed else { return stopped(local, tree, &earlier).await };
     let indexed = indexed.map_err(|_| too_slow(tree, limit.as_secs()))??;
     if let Some(why) = failure_of(&indexed) {
-        let message = format!("the working tree {root} is not indexed: {why}");
+        let message = Own(format!("the working tree {root} is not indexed: {why}"));
         return Err(QueryError::new(QueryErrorCode::InternalError, message).next(call_of(tree)).into());
     }
     output::note(&format!("indexed {} files of {}", indexed.result.files_indexed, indexed.name));
@@ -73,7 +74,7 @@ async fn stopped(local: &Local, tree: &UnindexedTree, earlier: &[RunId]) -> anyh
 /// call finishes it.
 fn too_slow(tree: &UnindexedTree, seconds: u64) -> QueryError {
     let root = tree.root.display();
-    let message = format!("the working tree {root} was not indexed within {seconds} s");
+    let message = Own(format!("the working tree {root} was not indexed within {seconds} s"));
     let error = QueryError::new(QueryErrorCode::Timeout, message).in_field(FieldFault::of("path"));
     error.hint("the next question continues the run").next(call_of(tree))
 }
@@ -81,7 +82,7 @@ fn too_slow(tree: &UnindexedTree, seconds: u64) -> QueryError {
 fn call_of(tree: &UnindexedTree) -> NextCall {
     NextCall {
         tool: "index_repository",
-        reason: "indexes the working tree without these limits".to_owned(),
+        reason: "indexes the working tree without these limits".into(),
         arguments: vec![("path", tree.root.display().to_string())],
     }
 }

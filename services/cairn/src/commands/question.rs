@@ -6,6 +6,7 @@ use cairn_gateway::questions::{
     ModulesQuestion, Nothing, PatternsQuestion, Question, ReadQuestion, RepositoriesQuestion, RunsQuestion,
     SampleQuestion, SearchQuestion, SecretsQuestion, WantTests,
 };
+use cairn_redaction::{Given, Message};
 use cairn_search::{QueryError, QueryErrorCode, Relation};
 
 use crate::cli::{Command, GraphCommand, GrepArguments, RelationArguments, RunsCommand, SearchArguments, Tests};
@@ -187,7 +188,8 @@ fn path_and_lines(text: &str) -> anyhow::Result<(&str, Option<(u32, u32)>)> {
     match (first.parse(), last.parse()) {
         (Ok(first), Ok(last)) if first > 0 && first <= last => Ok((path, Some((first, last)))),
         (Ok(_), Ok(_)) => {
-            let message = format!("`{lines}` is not a range of lines; write FIRST-LAST, counted from 1");
+            let message = Message::default().and(Given(lines)).and(" is not a range of lines;");
+            let message = message.and(" write FIRST-LAST, counted from 1");
             bail!(QueryError::new(QueryErrorCode::ValidationError, message))
         }
         _ => Ok((text, None)),

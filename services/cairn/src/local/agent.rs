@@ -10,6 +10,7 @@ use cairn_gateway::{Agent, IndexCall, IndexStatus, Notice, WatchIndexing, check_
 use cairn_git::locate;
 use cairn_pipeline::StageError;
 use cairn_ports::{Catalogue, ErrorKind, FailureCode, LedgerRead, RepositoryRecord, RunRecord, SourceError};
+use cairn_redaction::{Given, Message, Own};
 use cairn_search::{FieldFault, NextCall, QueryError, QueryErrorCode, Searcher, named};
 use cairn_stages::check_request;
 use cairn_wire::{RequestSettings, RunResult};
@@ -144,7 +145,7 @@ impl Agent for LocalAgent {
     }
 
     async fn cancel(&self, run: RunId) -> Result<bool, QueryError> {
-        self.local.cancel(run).await.map_err(|error| QueryError::new(QueryErrorCode::InternalError, error.chain()))
+        self.local.cancel(run).await.map_err(|error| QueryError::new(QueryErrorCode::InternalError, Own(error.chain())))
     }
 }
 
@@ -221,7 +222,7 @@ impl LocalAgent {
                 Ok(ended(self.searcher(), indexed))
             }
             Ok(Ok(Err(error))) => Err(failed(&error)),
-            Ok(Err(panic)) => Err(QueryError::new(QueryErrorCode::InternalError, panic.to_string())),
+            Ok(Err(panic)) => Err(QueryError::new(QueryErrorCode::InternalError, Own(panic.to_string()))),
             Err(_) => {
                 let run = self.run_of(repository).await?;
                 Ok(IndexStatus {
@@ -260,7 +261,7 @@ fn ended(searcher: &Searcher, indexed: Indexed) -> IndexStatus {
 fn index_call(tree: &UnindexedTree) -> NextCall {
     NextCall {
         tool: "index_repository",
-        reason: "indexes the working tree without these limits".to_owned(),
+        reason: "indexes the working tree without these limits".into(),
         arguments: vec![("path", tree.root.display().to_string())],
     }
 }
@@ -297,8 +298,12 @@ pub(crate) fn unusable_target(error: SourceError, target: &str) -> QueryError {
     let fault = FieldFault { path: shown.clone(), ..FieldFault::of("path") };
     let (code, message) = match error.kind {
         ErrorKind::NotFound => {
-            let message = shown.map_or_else(String::new, |path| format!(": `{path}`"));
-            (QueryErrorCode::ValidationError, format!("path does not exist{message}"))
+            let message = Message::from("path does not exist");
+            let message = match &shown {
+                Some(path) => message.and(": ").and(Given(path)),
+                None => message,
+            };
+            (QueryErrorCode::ValidationError, message)
         }
         ErrorKind::Invalid | ErrorKind::Forbidden => (QueryErrorCode::ValidationError, QueryError::from(error).message),
         _ => return QueryError::from(error),
@@ -309,7 +314,7 @@ pub(crate) fn unusable_target(error: SourceError, target: &str) -> QueryError {
     match similar_directory(Path::new(target)) {
         Some(similar) => error.next(NextCall {
             tool: "index_repository",
-            reason: "indexes the directory with the most similar path".to_owned(),
+            reason: "indexes the directory with the most similar path".into(),
             arguments: vec![("path", similar)],
         }),
         None => error,
@@ -338,7 +343,7 @@ fn similar_directory(path: &Path) -> Option<String> {
 }
 
 fn internal(error: &anyhow::Error) -> QueryError {
-    QueryError::new(QueryErrorCode::InternalError, format!("{error:#}"))
+    QueryError::new(QueryErrorCode::InternalError, Own(format!("{error:#}")))
 }
 
 fn directory_bytes(directory: &Path) -> u64 {
@@ -364,7 +369,7 @@ fn failed(error: &anyhow::Error) -> QueryError {
         Some(error) => error.chain(),
         None => format!("{error:#}"),
     };
-    QueryError::new(code, message)
+    QueryError::new(code, Own(message))
 }
 
 /// Reports no progress, because the caller receives only the answer.

@@ -7,6 +7,7 @@ use cairn_config::{RepositorySettings, SETTINGS_FILE};
 use cairn_domain::{RepositoryId, RepositoryName, Scope, Source, Tenant};
 use cairn_git::{read_beneath, repository_name};
 use cairn_ports::{Catalogue, RepositoryRecord};
+use cairn_redaction::Message;
 use cairn_search::{FieldFault, QueryError, QueryErrorCode};
 
 use super::Local;
@@ -92,7 +93,8 @@ fn given_name(name: RepositoryName, source: &Source, known: &[RepositoryRecord])
         None => Ok(Named { name, known: None }),
         Some(renamed) if renamed.source == *source => Ok(Named { name, known: Some(renamed.clone()) }),
         Some(renamed) => {
-            let message = format!("`{name}` is the former name of `{}`; choose another name", renamed.name);
+            let message = Message::default().and(&name).and(" is the former name of ").and(&renamed.name);
+            let message = message.and("; choose another name");
             let error = QueryError::new(QueryErrorCode::ValidationError, message);
             Err(error.in_field(FieldFault::of("name")).into())
         }

@@ -13,6 +13,7 @@ use cairn_domain::{Key128, MessageId, RepositoryId, RepositoryName, Scope, Stage
 use cairn_metastore::Metastore;
 use cairn_pipeline::StageError;
 use cairn_ports::{Broker, Catalogue, Clock, DeadLetter, DeadLetters, ErrorKind, LedgerRead, Requests, Sought};
+use cairn_redaction::Own;
 use cairn_search::{QueryError, QueryErrorCode};
 use cairn_wire::Job;
 use serde_json::json;
@@ -112,7 +113,7 @@ async fn filtered(letters: &Letters<'_>, filter: &LetterFilter, wanted: usize) -
     let stage = stage.as_deref().map(parse_stage).transpose()?;
     let mut found = letters.kept.dead_letters(if is_open { wanted } else { usize::MAX }).await?;
     found.retain(|letter| stage.is_none_or(|stage| letter.stage == stage));
-    found.retain(|letter| code.as_ref().is_none_or(|code| letter.code == *code));
+    found.retain(|letter| code.as_ref().is_none_or(|code| letter.code.as_str() == code.as_str()));
     if let Some(tenant) = letters.tenant {
         found.retain(|letter| letter.job.as_ref().is_some_and(|job| job.tenant() == tenant));
     }
@@ -285,7 +286,7 @@ fn parse_id(text: &str) -> Result<MessageId, QueryError> {
 }
 
 fn unknown(id: MessageId) -> QueryError {
-    let message = format!("the dead letter {id} does not exist; `cairn dead-letters list` shows all");
+    let message = Own(format!("the dead letter {id} does not exist; `cairn dead-letters list` shows all"));
     QueryError::new(QueryErrorCode::NotFound, message)
 }
 

@@ -67,7 +67,7 @@ impl LetterReport {
             repository_id: letter.job.as_ref().map(|job| job.repository().to_string()),
             repository: name.map(ToString::to_string),
             lane: letter.lane.as_str(),
-            code: letter.code.clone(),
+            code: letter.code.to_string(),
             message: letter.message.clone(),
             num_failed_attempts: letter.num_failed_attempts,
             body: None,

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use cairn_cluster::{Environment, STANDARD, Servers};
 use cairn_domain::{Lane, RunState, Source, StageName, Tenant};
 use cairn_neo4j::Neo4jRuns;
-use cairn_ports::{Broker, DeadLetters, RepositoryQuery, RunDocuments, Settlement};
+use cairn_ports::{Broker, DeadLetters, FailureCode, RepositoryQuery, RunDocuments, Settlement};
 use cairn_testkit::work_tree::{commit, repository, write};
 use cairn_wire::{Job, SyncJob};
 use tokio::time::{Instant, sleep};
@@ -59,7 +59,7 @@ async fn deleted_repository_leaves_no_data() -> Result<()> {
         let job = Job::Sync(SyncJob { tenant: Tenant::local(), repository: *repository, request: 0 });
         worker.publish(Lane::Bulk, vec![job]).await?;
         let delivery = worker.receive(StageName::Sync).await?.context("the broker was closed")?;
-        worker.dead_letter(delivery.tag, "timeout", "").await?;
+        worker.dead_letter(delivery.tag, FailureCode::Timeout, "").await?;
         worker.settle(delivery.tag, Settlement::Ack).await?;
     }
     worker.close().await;

@@ -19,7 +19,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use cairn_domain::{Lane, MessageId, StageName};
-use cairn_ports::{Broker, BrokerError, DeadLetter, DeadLetters, Delivery, ErrorKind, Settlement, Sought};
+use cairn_ports::{Broker, BrokerError, DeadLetter, DeadLetters, Delivery, ErrorKind, FailureCode, Settlement, Sought};
 use cairn_wire::Job;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
@@ -165,7 +165,7 @@ impl Broker for LocalBroker {
         }
     }
 
-    async fn dead_letter(&self, tag: u64, code: &str, message: &str) -> Result<(), BrokerError> {
+    async fn dead_letter(&self, tag: u64, code: FailureCode, message: &str) -> Result<(), BrokerError> {
         let mut state = self.lock();
         let stage = state.outstanding.get(&tag).copied();
         let letter = stage.and_then(|stage| state.queue(stage).dead_letter(tag, code, message));

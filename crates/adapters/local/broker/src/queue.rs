@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use cairn_domain::Lane;
-use cairn_ports::{DeadLetter, Delivery, SUSPECT_AFTER, Settlement};
+use cairn_ports::{DeadLetter, Delivery, FailureCode, SUSPECT_AFTER, Settlement};
 use cairn_wire::Job;
 use tokio::time::Instant;
 
@@ -124,7 +124,7 @@ impl StageQueue {
     }
 
     /// The dead letter of an outstanding delivery.
-    pub(crate) fn dead_letter(&self, tag: u64, code: &str, chain: &str) -> Option<DeadLetter> {
+    pub(crate) fn dead_letter(&self, tag: u64, code: FailureCode, chain: &str) -> Option<DeadLetter> {
         let Message { job, lane, num_failed_attempts, num_unanswered } = &self.outstanding.get(&tag)?.message;
         Some(DeadLetter {
             id: job.id(),
@@ -132,7 +132,7 @@ impl StageQueue {
             lane: *lane,
             job: Some(job.clone()),
             body: job.to_json(),
-            code: code.to_owned(),
+            code,
             message: chain.to_owned(),
             num_failed_attempts: *num_failed_attempts,
             num_unanswered: *num_unanswered,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use cairn_domain::Lane;
-use cairn_ports::{Broker, DeadLetters, ErrorKind, Settlement};
+use cairn_ports::{Broker, DeadLetters, ErrorKind, FailureCode, Settlement};
 use cairn_servers::{FaultProxy, Rules, given};
 use lapin::BasicProperties;
 use lapin::options::{BasicPublishOptions, ExchangeDeleteOptions};
@@ -57,7 +57,7 @@ async fn only_the_killing_job_is_dead_lettered() -> Result<()> {
                 done.push(number(&delivery));
             }
         } else if delivery.is_suspect && delivery.num_unanswered == 3 {
-            broker.dead_letter(delivery.tag, "crash", "it kills").await?;
+            broker.dead_letter(delivery.tag, FailureCode::Crash, "it kills").await?;
             broker.settle(delivery.tag, Settlement::Ack).await?;
             done.push(KILLER);
         } else {
@@ -209,7 +209,7 @@ async fn stop_before_the_confirm_keeps_the_job() -> Result<()> {
     let stopped = async { wait_for("both were tried", || broker.statistics().num_unconfirmed > 3).await };
     tokio::select! {
         settled = broker.settle(first.tag, Settlement::Retry { after: Duration::ZERO }) => panic!("{settled:?}"),
-        settled = broker.dead_letter(second.tag, "invalid", "no") => panic!("{settled:?}"),
+        settled = broker.dead_letter(second.tag, FailureCode::Invalid, "no") => panic!("{settled:?}"),
         stopped = stopped => drop(stopped?),
     }
     drop(broker);

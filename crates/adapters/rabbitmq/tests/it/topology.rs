@@ -1,7 +1,7 @@
 //! Tests the topology on a real broker.
 
 use anyhow::Result;
-use cairn_ports::{Broker, DeadLetters, Settlement};
+use cairn_ports::{Broker, DeadLetters, FailureCode, Settlement};
 use cairn_rabbitmq::topology::{Topology, TopologyError, apply, inspect};
 use cairn_servers::given;
 use lapin::options::{ExchangeDeleteOptions, QueueDeclareOptions, QueueDeleteOptions};
@@ -106,7 +106,7 @@ async fn missing_exchange_is_reported_without_loss() -> Result<()> {
     let delivery = next(&broker).await?;
     let missing = broker.missing().await?;
     assert!(missing.contains(&"exchange `cairn.dead.v1`".to_owned()), "{missing:?}");
-    let dead_lettering = broker.dead_letter(delivery.tag, "invalid", "no");
+    let dead_lettering = broker.dead_letter(delivery.tag, FailureCode::Invalid, "no");
     let healing = async {
         wait_for("the first try fails", || broker.statistics().num_unconfirmed > 0).await?;
         assert_eq!(client.num_ready("cairn.dead.v1").await?, 0);

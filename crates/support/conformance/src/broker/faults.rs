@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 use async_trait::async_trait;
 use cairn_domain::{Lane, MessageId, StageName};
-use cairn_ports::{Broker, BrokerError, DeadLetter, DeadLetters, Delivery, Settlement};
+use cairn_ports::{Broker, BrokerError, DeadLetter, DeadLetters, Delivery, FailureCode, Settlement};
 use cairn_wire::Job;
 
 use crate::broker::BrokerUnderTest;
@@ -93,7 +93,7 @@ impl Broker for Faulty<dyn BrokerUnderTest, Fault> {
         Ok(delivery)
     }
 
-    async fn dead_letter(&self, tag: u64, code: &str, message: &str) -> Result<(), BrokerError> {
+    async fn dead_letter(&self, tag: u64, code: FailureCode, message: &str) -> Result<(), BrokerError> {
         match self.fault {
             Fault::DropsDeadLetters => Ok(()),
             Fault::AnswersWhatItBuries => {

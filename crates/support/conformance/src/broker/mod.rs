@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use async_trait::async_trait;
 use cairn_domain::{ArtifactRef, Lane, StageName};
-use cairn_ports::{Broker, DeadLetter, DeadLetters, Delivery, SUSPECT_AFTER, Settlement};
+use cairn_ports::{Broker, DeadLetter, DeadLetters, Delivery, FailureCode, SUSPECT_AFTER, Settlement};
 use cairn_wire::{Job, PartJob};
 use tokio::time::timeout;
 
@@ -226,7 +226,7 @@ async fn dead_letter_contains_its_failure(subject: &dyn BrokerUnderTest) -> Resu
     broker.publish(Lane::Bulk, jobs.clone()).await?;
     let first = next(broker).await?;
     broker.settle(first.tag, Settlement::Retry { after: Duration::ZERO }).await?;
-    for code in ["corrupt", "invalid"] {
+    for code in [FailureCode::Corrupt, FailureCode::Invalid] {
         let delivery = next(broker).await?;
         broker.dead_letter(delivery.tag, code, &format!("it is {code}")).await?;
         broker.settle(delivery.tag, Settlement::Ack).await?;
@@ -236,7 +236,7 @@ async fn dead_letter_contains_its_failure(subject: &dyn BrokerUnderTest) -> Resu
     let letters = subject.dead_letters().dead_letters(9).await?;
     expect_eq!(letters.len(), 2);
     expect_eq!((&letters[0].job, &letters[1].job), (&Some(jobs[1].clone()), &Some(jobs[0].clone())));
-    expect_eq!((letters[0].code.as_str(), letters[0].message.as_str()), ("corrupt", "it is corrupt"));
+    expect_eq!((letters[0].code, letters[0].message.as_str()), (FailureCode::Corrupt, "it is corrupt"));
     expect_eq!((letters[0].num_failed_attempts, letters[1].num_failed_attempts), (0, 1));
     Ok(())
 }
@@ -245,13 +245,13 @@ async fn dead_letter_contains_its_failure(subject: &dyn BrokerUnderTest) -> Resu
 /// letter and the delivery remain.
 async fn dead_letter_keeps_its_delivery_unsettled(subject: &dyn BrokerUnderTest) -> Result<()> {
     let broker = subject.broker();
-    expect_kind!(broker.dead_letter(u64::MAX, "corrupt", "no").await, NotFound);
+    expect_kind!(broker.dead_letter(u64::MAX, FailureCode::Corrupt, "no").await, NotFound);
     broker.publish(Lane::Bulk, jobs(1)).await?;
     let delivery = next(broker).await?;
-    broker.dead_letter(delivery.tag, "corrupt", "no").await?;
+    broker.dead_letter(delivery.tag, FailureCode::Corrupt, "no").await?;
     expect_quiet(broker).await?;
     subject.lose_consumer(&delivery).await?;
-    expect_kind!(broker.dead_letter(delivery.tag, "corrupt", "no").await, NotFound);
+    expect_kind!(broker.dead_letter(delivery.tag, FailureCode::Corrupt, "no").await, NotFound);
     let delivery = next(broker).await?;
     expect_eq!((number(&delivery), delivery.num_unanswered), (0, 1));
     broker.settle(delivery.tag, Settlement::Ack).await?;
@@ -267,7 +267,7 @@ async fn dead_letters_are_taken_once(subject: &dyn BrokerUnderTest) -> Result<()
     for job in [&jobs[0], &jobs[1], &jobs[2], &jobs[0], &jobs[3]] {
         broker.publish(Lane::Bulk, vec![job.clone()]).await?;
         let delivery = next(broker).await?;
-        broker.dead_letter(delivery.tag, "invalid", "no").await?;
+        broker.dead_letter(delivery.tag, FailureCode::Invalid, "no").await?;
         broker.settle(delivery.tag, Settlement::Ack).await?;
     }
     let taken = letters.take(&[jobs[1].id()]).await?;
