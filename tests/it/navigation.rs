@@ -200,7 +200,7 @@ fn modules_are_a_tree_with_descriptions() {
     assert_eq!(one["num_total"], 2);
     let unknown = index.run(&["modules", "imports", "--repo", "r"]);
     let message = String::from_utf8_lossy(&unknown.stderr);
-    assert!(!unknown.status.success() && message.contains("did you mean `fisio.imports`?"), "{message}");
+    assert!(!unknown.status.success() && message.contains("did you mean «fisio.imports»?"), "{message}");
 }
 
 #[test]
