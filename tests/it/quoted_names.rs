@@ -1,5 +1,5 @@
-//! Checks that errors and notes quote the paths and names of a repository. Quoted texts are redacted, short and
-//! on one line, and have a label over MCP. Arguments of suggested calls are exact.
+//! Checks that errors and notes quote the paths and names of a repository. Quoted texts are redacted, short
+//! and on one line, and have a label over MCP. Arguments of suggested calls are exact.
 
 use std::process::Output;
 
