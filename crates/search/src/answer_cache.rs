@@ -26,7 +26,14 @@ const MAX_CACHED_BYTES: usize = 64 << 20;
 const QUESTION_BYTES: usize = 16 << 10;
 
 /// The hits of the most recent questions. All questions of a process share the cache.
-pub struct AnswerCache(Mutex<Recent<Digest, Arc<Retrieved>>>);
+pub struct AnswerCache(Mutex<Recent<Digest, Arc<CachedAnswer>>>);
+
+struct CachedAnswer {
+    retrieved: Retrieved,
+    /// Whether changed files were searched for a name. The key does not depend on these files. So only the
+    /// later pages of the question use such an answer: all its pages must come from the same hits.
+    has_read_changes: bool,
+}
 
 impl Default for AnswerCache {
     fn default() -> Self {
@@ -40,7 +47,7 @@ impl AnswerCache {
         Self(Mutex::new(Recent::new(max_bytes)))
     }
 
-    fn cached(&self) -> MutexGuard<'_, Recent<Digest, Arc<Retrieved>>> {
+    fn cached(&self) -> MutexGuard<'_, Recent<Digest, Arc<CachedAnswer>>> {
         // No method leaves the cache inconsistent, so the cache can be used after another thread has
         // panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -72,15 +79,13 @@ impl Searcher {
     ) -> Result<Retrieved, QueryError> {
         let key = self.key_of(asked, selected);
         let known = self.answers.cached().get(&key);
-        if let Some(known) = known {
-            let mut known = Retrieved::clone(&known);
+        if let Some(known) = known.filter(|known| !known.has_read_changes || asked.offset > 0) {
+            let mut known = known.retrieved.clone();
             // The repositories have the same generations in the cached view and in the new view, but the
             // cached view may have expired, so the new view replaces it.
             known.query.view = view;
             return Ok(known);
         }
-        // The key does not depend on changed files. So if changed files were searched for a name, the result
-        // is not cached, even if they do not contain the name yet.
         let changed = self.changed.clone().map(|files| Arc::new(ReadMark { files, is_read: AtomicBool::new(false) }));
         let retrieved = match &changed {
             Some(changed) => {
@@ -89,14 +94,13 @@ impl Searcher {
             }
             None => self.retrieve(view, asked, selected).await?,
         };
-        if changed.is_some_and(|changed| changed.is_read.load(Ordering::Relaxed)) {
-            return Ok(retrieved);
-        }
+        let has_read_changes = changed.is_some_and(|changed| changed.is_read.load(Ordering::Relaxed));
         let hits_bytes = retrieved.hits.iter().map(size_bytes).sum::<usize>();
         let size_bytes = QUESTION_BYTES + hits_bytes + retrieved.files.size_bytes();
         let mut cached = retrieved.clone();
         cached.hits.iter_mut().for_each(|hit| hit.chunk.text = String::new());
-        self.answers.cached().add(key, Arc::new(cached), size_bytes);
+        let answer = CachedAnswer { retrieved: cached, has_read_changes };
+        self.answers.cached().add(key, Arc::new(answer), size_bytes);
         Ok(retrieved)
     }
 

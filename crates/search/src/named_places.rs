@@ -135,7 +135,8 @@ impl Searcher {
             kinds: vec![kind],
             min_confidence_percent: 1,
             max_depth: 1,
-            max_edges_per_node: max_nodes,
+            // With one more edge, a node with too many edges also exceeds `max_nodes`, so the cut is reported.
+            max_edges_per_node: max_nodes + 1,
             max_nodes,
         };
         Ok(self.graph.traverse(view, scope, &request).await?)

@@ -3,7 +3,7 @@
 use cairn_ranking::estimate_tokens;
 use cairn_search::NextCall;
 use rmcp::model::JsonObject;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::tools::{Kind, ToolSpec};
 use crate::answers::{Priority, SuggestedCall};
@@ -102,15 +102,20 @@ pub(super) fn call_text(tool: &str, arguments: &JsonObject) -> String {
 /// the whole call.
 pub(super) fn call_text_after(tool: &str, arguments: &JsonObject, given: &JsonObject) -> String {
     let is_long = |value: &Value| estimate_tokens(&value.to_string()) > MAX_REPEATED_TOKENS;
-    let is_omitted = |value: &Value| given.values().any(|known| known == value) && is_long(value);
-    let (omitted, shown): (Map<_, _>, Map<_, _>) =
-        arguments.clone().into_iter().partition(|(_, value)| is_omitted(value));
-    let call = call_text(tool, &shown);
-    if omitted.is_empty() {
-        return call;
+    // A text and a list that consists of this text are the same value.
+    let is_same = |known: &Value, value: &Value| known == value || *value == json!([known]);
+    let name_given = |value: &Value| given.iter().find(|(_, known)| is_same(known, value)).map(|(name, _)| name);
+    let (mut shown, mut omitted) = (arguments.clone(), Vec::new());
+    for (name, value) in arguments.iter().filter(|(_, value)| is_long(value)) {
+        if let Some(source) = name_given(value) {
+            shown.remove(name);
+            let same =
+                if source == name { format!("the same `{name}`") } else { format!("your `{source}` as `{name}`") };
+            omitted.push(same);
+        }
     }
-    let names: Vec<String> = omitted.keys().map(|name| format!("`{name}`")).collect();
-    format!("{call} with the same {}", names.join(", "))
+    let call = call_text(tool, &shown);
+    if omitted.is_empty() { call } else { format!("{call} with {}", omitted.join(" and ")) }
 }
 
 pub(super) fn object<const N: usize>(fields: [(&str, Value); N]) -> JsonObject {
@@ -147,5 +152,10 @@ mod tests {
         // A long value that the client does not have is not omitted.
         let other = "other, ".repeat(100);
         check(&other, &call_text("search_code", &object([("query", json!(other)), ("cursor", json!("x"))])));
+        // The client has the value under another name, or as a text instead of a list.
+        let given = object([("q", json!(long)), ("path", json!(other))]);
+        let arguments = object([("query", json!(long)), ("path", json!([other]))]);
+        let call = call_text_after("search_code", &arguments, &given);
+        assert_eq!(call, "search_code {} with the same `path` and your `q` as `query`");
     }
 }

@@ -191,3 +191,29 @@ async fn name_that_is_defined_later_is_found() {
         assert_eq!(counted.calls()["VectorStore::search"], num_searches);
     }
 }
+
+/// All pages of a question come from the same hits, even if the requested name is added to a file meanwhile.
+#[tokio::test]
+async fn later_pages_continue_the_first_page() {
+    let file = |content: FakeContent, number: usize| {
+        let text = format!("# The load_invoice job number {number}.\ndef run_{number}():\n    pass\n");
+        content.file(&format!("src/job{number}.py"), "python", &text)
+    };
+    let content = (0..3).fold(FakeContent::new("shop", "c1"), file);
+    let (_, searcher) = searcher_over(vec![content]).await;
+    let tree = Arc::new(GrowingTree::default());
+    let searcher = Searcher { changed: Some(Arc::<GrowingTree>::clone(&tree)), ..searcher };
+    let mut asked = SearchRequest { limit: Some(1), ..request("load_invoice", &[], ChunkFilter::default()) };
+    let mut paths = Vec::new();
+    loop {
+        let page = searcher.search(&asked).await.expect("a page");
+        paths.extend(page.found.iter().map(|found| found.hit.chunk.path.as_str().to_owned()));
+        tree.is_changed.store(true, Ordering::Relaxed);
+        asked.cursor = page.next_cursor;
+        if asked.cursor.is_none() {
+            break;
+        }
+    }
+    paths.sort();
+    assert_eq!(paths, ["src/job0.py", "src/job1.py", "src/job2.py"]);
+}

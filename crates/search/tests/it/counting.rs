@@ -130,7 +130,14 @@ impl GraphTraversal for Counted {
     ) -> Result<Traversal, GraphStoreError> {
         self.count("GraphTraversal::traverse");
         let max_nodes = request.max_nodes.min(self.max_nodes.load(Ordering::Relaxed));
-        self.index.traverse(view, scope, &TraversalRequest { max_nodes, ..request.clone() }).await
+        // The limits keep their difference.
+        let num_fewer = request.max_nodes - max_nodes;
+        let max_edges_per_node = match request.max_edges_per_node.checked_sub(num_fewer) {
+            Some(lower) if request.max_edges_per_node >= request.max_nodes => lower,
+            _ => request.max_edges_per_node,
+        };
+        let request = TraversalRequest { max_nodes, max_edges_per_node, ..request.clone() };
+        self.index.traverse(view, scope, &request).await
     }
 
     async fn num_uses(&self, view: &View, scope: &Scope, nodes: &[NodeKey]) -> Result<Vec<u64>, GraphStoreError> {
