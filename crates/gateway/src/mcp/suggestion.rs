@@ -37,7 +37,7 @@ impl Suggestion {
     /// suggested tool.
     pub(super) fn of(call: &NextCall) -> Option<Self> {
         let tool = ToolSpec::find(call.tool)?;
-        let mut arguments = Map::new();
+        let mut arguments = JsonObject::new();
         for (name, value) in &call.arguments {
             let value = Value::from(value.as_str());
             match tool.parameter(name)?.kind {
