@@ -135,7 +135,7 @@ impl Searcher {
             kinds: vec![kind],
             min_confidence_percent: 1,
             max_depth: 1,
-            // With one more edge, a node with too many edges also exceeds `max_nodes`, so the cut is reported.
+            // A node with too many edges then also exceeds `max_nodes`, so the cut is reported.
             max_edges_per_node: max_nodes + 1,
             max_nodes,
         };
