@@ -51,9 +51,9 @@ fn sources_below(operator: &Arc<Operator>, clones: PathBuf) -> GitSources {
 /// Decides which files of a tree on disk may be opened. Sync later applies the same rules to the whole tree.
 fn plan(operator: &Arc<Operator>) -> Arc<ReadingPlan> {
     let operator = Arc::clone(operator);
-    Arc::new(move |files| {
+    Arc::new(move |files, meter| {
         let files = files.iter().map(|file| (file.path.clone(), file.bytes.clone())).collect();
-        match cairn_stages::path_rules(files, &operator, &RequestSettings::default()) {
+        match cairn_stages::path_rules(files, &operator, &RequestSettings::default(), meter) {
             Ok(rules) => Box::new(move |path, kind, size_bytes| rules.decide_path(path, kind, size_bytes).is_none()),
             Err(_) => Box::new(|_, _, _| false),
         }

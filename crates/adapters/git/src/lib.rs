@@ -30,6 +30,6 @@ pub use locate::{locate, repository_name};
 pub use private_directory::{NotPrivate, create_private_directory};
 pub use remote::clone::UnusedClone;
 pub use remote::url::{InvalidUrl, RemoteUrl};
-pub use settings::{GitSettings, Limits, ReadingPlan, RemotePolicy, SettingsFile, SshSettings};
+pub use settings::{GitSettings, Limits, MayOpen, ReadingPlan, RemotePolicy, SettingsFile, SshSettings};
 pub use sources::GitSources;
 pub use work_tree_size::{TreeSize, tree_size, work_tree_root};

@@ -52,6 +52,10 @@ impl<'l> Counter<'l> {
         self.meter.check("open", self.key)
     }
 
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.meter.is_stopped()
+    }
+
     fn check(&self, what: &str, figure: u64) -> Result<(), SourceError> {
         self.check_stopped()?;
         let limit = self.max_entries;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use cairn_config::Sources;
 use cairn_domain::{EntryKind, RepoPath, Tenant};
+use cairn_ports::SyncMeter;
 
 /// A `.cairn.yaml` or `.cairnignore` of a tree on disk, from which the reading plan is built.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,9 +22,10 @@ pub struct SettingsFile {
 /// get their ids.
 ///
 /// The plan receives the settings files of the tree, and returns a function that decides by path, kind and
-/// size. A file that this function refuses is listed with a zero id and cannot be read.
-pub type ReadingPlan =
-    dyn Fn(&[SettingsFile]) -> Box<dyn Fn(&RepoPath, EntryKind, u64) -> bool + Send + Sync> + Send + Sync;
+/// size. A file that this function refuses is listed with a zero id and cannot be read. After the sync was
+/// stopped, the function may return any result.
+pub type ReadingPlan = dyn Fn(&[SettingsFile], &Arc<SyncMeter>) -> Box<MayOpen> + Send + Sync;
+pub type MayOpen = dyn Fn(&RepoPath, EntryKind, u64) -> bool + Send + Sync;
 
 /// The settings of the adapter.
 #[derive(Clone)]

@@ -84,24 +84,24 @@ impl GeneratedMarks {
     }
 
     /// `Some(true)` if the file at `path` is marked as generated, `Some(false)` if it is marked as not
-    /// generated, `None` without a mark.
-    pub(crate) fn find(&self, path: &str) -> Option<bool> {
+    /// generated, `None` without a mark. The result is not valid if `is_stopped` returned true.
+    pub(crate) fn find(&self, path: &str, is_stopped: &dyn Fn() -> bool) -> Option<bool> {
         if self.by_directory.is_empty() {
             return None;
         }
-        above(path).find_map(|(directory, relative)| self.by_directory.get(directory)?.find(relative)).and_then(
-            |mark| match mark {
+        above(path)
+            .find_map(|(directory, relative)| self.by_directory.get(directory)?.find(relative, is_stopped))
+            .and_then(|mark| match mark {
                 Mark::Generated => Some(true),
                 Mark::WrittenByHand => Some(false),
                 Mark::Unspecified => None,
-            },
-        )
+            })
     }
 }
 
 impl CompiledFile {
-    fn find(&self, relative: &str) -> Option<Mark> {
-        self.marks.get(&self.patterns.find(relative.as_bytes(), false)?.text).copied()
+    fn find(&self, relative: &str, is_stopped: &dyn Fn() -> bool) -> Option<Mark> {
+        self.marks.get(&self.patterns.find(relative.as_bytes(), false, is_stopped)?.text).copied()
     }
 }
 
@@ -125,7 +125,7 @@ mod tests {
         };
         let marks = GeneratedMarks::compile(&files.iter().map(file).collect::<Vec<_>>(), &mut Vec::new());
         for (path, expect) in cases {
-            assert_eq!(marks.find(path), *expect, "{path} under {files:?}");
+            assert_eq!(marks.find(path, &|| false), *expect, "{path} under {files:?}");
         }
     }
 
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn unusable_marks_are_reported() {
-        let text = "*.c text\n[z-a] linguist-generated\n[z-a] binary\n".to_owned();
+        let text = "*.c text\n[z linguist-generated\n[z binary\n".to_owned();
         let file = RuleFile { path: RepoPath::parse("a/.gitattributes").expect("path"), text };
         let mut unusable = Vec::new();
         GeneratedMarks::compile(&[file], &mut unusable);
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn lines_that_git_ignores_mark_no_file() {
-        let text = "!*.c linguist-generated\n[attr]made linguist-generated\n[z-a] linguist-generated\n*.h\n*.o linguist-generated=maybe\n";
+        let text = "!*.c linguist-generated\n[attr]made linguist-generated\n[z linguist-generated\n*.h\n*.o linguist-generated=maybe\n";
         check(&[(".gitattributes", text)], &[("a.c", None), ("made", None), ("a.h", None), ("a.o", None)]);
     }
 }

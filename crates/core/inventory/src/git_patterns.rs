@@ -1,40 +1,45 @@
 //! Compiles and matches the patterns of one rule file, in the syntax of `.gitignore`.
 //!
 //! Rule files come from repositories, so their patterns must not need more memory or time than their text
-//! suggests. The library `globset` parses the patterns, but it does not match them, because its matcher may
-//! fill a cache of 10 MiB for each pattern and thread. Names, paths and extensions are found in tables. Every
-//! other pattern becomes a small automaton whose searches store nothing.
+//! suggests. Names, paths and extensions are found in tables. Every other pattern becomes a small automaton
+//! whose searches store nothing, because the usual matchers may fill a cache of 10 MiB for each pattern and
+//! thread.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use globset::GlobBuilder;
 use regex_automata::Input;
 use regex_automata::nfa::thompson::backtrack::{BoundedBacktracker, Cache, Config};
 use regex_automata::nfa::thompson::{self, WhichCaptures};
 use regex_automata::util::syntax;
 
-use crate::patterns::{MAX_NESTING, nesting};
+use crate::pattern_form::{Form, GitPattern, parse};
+use crate::wildmatch::{self, SPECIAL};
 
+/// Maximum size of a pattern with wildcards. A path has at most 4,096 bytes.
+const MAX_PATTERN_BYTES: usize = 16 << 10;
 /// Maximum size of the automaton of one pattern.
 const MAX_AUTOMATON_BYTES: usize = 128 << 10;
 /// A search needs one bit for each state of the automaton and each byte of the path. The largest automaton
 /// and a path of 4,096 bytes stay below this limit.
 const MAX_SEARCH_BYTES: usize = 4 << 20;
+/// A search that takes more steps may take long, so a stop is checked before it. All shorter searches for one
+/// path together take less than a second.
+const MAX_UNCHECKED_STEPS: usize = 1 << 14;
 
 thread_local! {
     /// The memory of the searches of this thread.
     static CACHE: RefCell<Option<Cache>> = const { RefCell::new(None) };
 }
 
-/// A pattern of a rule file.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct GitPattern {
-    /// The pattern as it is written in the file.
-    pub text: String,
-    /// Whether the pattern begins with `!`.
-    pub is_negative: bool,
-    only_directories: bool,
+/// Why a line cannot be used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum LineFault {
+    /// In git, the line has no effect either.
+    #[error("the pattern matches no path, because a class is invalid or a backslash is at the end")]
+    MatchesNothing,
+    #[error("the pattern is too large")]
+    TooLarge,
 }
 
 /// The compiled patterns of a file.
@@ -83,12 +88,12 @@ impl GitPatterns {
     /// `unusable`, with the reason.
     pub fn compile<'l>(
         lines: impl IntoIterator<Item = (usize, &'l str)>,
-        mut unusable: impl FnMut(usize, String),
+        mut unusable: impl FnMut(usize, LineFault),
     ) -> Self {
         let mut patterns = Self::default();
         for (line, text) in lines {
-            if let Err(message) = patterns.add(text) {
-                unusable(line, message);
+            if let Err(fault) = patterns.add(text) {
+                unusable(line, fault);
             }
         }
         patterns
@@ -98,8 +103,9 @@ impl GitPatterns {
         self.patterns.is_empty()
     }
 
-    /// The last pattern that matches the path. The path is relative to the directory of the file.
-    pub fn find(&self, path: &[u8], is_directory: bool) -> Option<&GitPattern> {
+    /// The last pattern that matches the path. The path is relative to the directory of the file. The result
+    /// is not valid if `is_stopped` returned true.
+    pub fn find(&self, path: &[u8], is_directory: bool, is_stopped: &dyn Fn() -> bool) -> Option<&GitPattern> {
         if self.is_empty() {
             return None;
         }
@@ -110,16 +116,13 @@ impl GitPatterns {
         let later = self.expressions.iter().rev().take_while(|expression| last < Some(expression.number));
         let found = later
             .filter(|expression| is_directory || !self.patterns[expression.number].only_directories)
-            .find(|expression| expression.matches(path, name));
+            .find(|expression| expression.matches(path, name, is_stopped));
         last = found.map(|expression| expression.number).or(last);
         last.map(|number| &self.patterns[number])
     }
 
-    fn add(&mut self, line: &str) -> Result<(), String> {
+    fn add(&mut self, line: &str) -> Result<(), LineFault> {
         let Some((pattern, glob)) = parse(line) else { return Ok(()) };
-        if nesting(&glob) > MAX_NESTING {
-            return Err(format!("braces are nested deeper than {MAX_NESTING}"));
-        }
         let (number, only_directories) = (self.patterns.len(), pattern.only_directories);
         match Form::of(&glob) {
             Form::Name(name) => self.names.add(name, only_directories, number),
@@ -133,69 +136,12 @@ impl GitPatterns {
     }
 }
 
-/// Splits a line into the pattern and the glob for the whole path. `None` for a comment and an empty line.
-/// Follows the function `add_line` of the library `ignore`.
-fn parse(line: &str) -> Option<(GitPattern, String)> {
-    let text = if line.ends_with("\\ ") { line } else { line.trim_end() };
-    if line.starts_with('#') || text.is_empty() {
-        return None;
-    }
-    let (mut rest, mut is_negative, mut is_anchored) = (text, false, false);
-    if rest.starts_with("\\!") || rest.starts_with("\\#") {
-        rest = &rest[1..];
-    } else {
-        (rest, is_negative) = rest.strip_prefix('!').map_or((rest, false), |after| (after, true));
-        (rest, is_anchored) = rest.strip_prefix('/').map_or((rest, false), |after| (after, true));
-    }
-    let only_directories = rest.ends_with('/');
-    if let Some(before) = rest.strip_suffix('/') {
-        rest = before.strip_suffix('\\').unwrap_or(before);
-    }
-    let is_anywhere = !is_anchored && !rest.contains('/') && rest != "**";
-    let mut glob = if is_anywhere { format!("**/{rest}") } else { rest.to_owned() };
-    // The pattern matches everything inside of the directory, but not the directory itself.
-    if glob.ends_with("/**") {
-        glob.push_str("/*");
-    }
-    Some((GitPattern { text: text.to_owned(), is_negative, only_directories }, glob))
-}
-
-/// The form of a glob, which decides how it is matched.
-#[derive(PartialEq, Eq, Debug)]
-enum Form<'g> {
-    Name(&'g str),
-    Path(&'g str),
-    Extension(&'g str),
-    /// Matches if the glob matches the name.
-    NameExpression(&'g str),
-    PathExpression(&'g str),
-}
-
-impl<'g> Form<'g> {
-    fn of(glob: &'g str) -> Self {
-        let is_plain = |text: &str| !text.is_empty() && !text.contains(['*', '?', '[', ']', '{', '}', '\\']);
-        let Some(name) = glob.strip_prefix("**/").filter(|name| !name.contains('/')) else {
-            return if is_plain(glob) { Self::Path(glob) } else { Self::PathExpression(glob) };
-        };
-        let extension = name.strip_prefix("*.").filter(|extension| !extension.contains('.'));
-        match extension {
-            Some(extension) if is_plain(extension) => Self::Extension(extension),
-            _ if is_plain(name) => Self::Name(name),
-            // A class or a choice may match a slash.
-            _ if name.is_empty() || name.contains(['[', '{', '\\']) => Self::PathExpression(glob),
-            _ => Self::NameExpression(name),
-        }
-    }
-}
-
 impl Expression {
-    fn compile(number: usize, on_name: bool, glob: &str) -> Result<Self, String> {
-        let parsed = GlobBuilder::new(glob)
-            .literal_separator(true)
-            .backslash_escape(true)
-            .allow_unclosed_class(true)
-            .build()
-            .map_err(|error| error.kind().to_string())?;
+    fn compile(number: usize, on_name: bool, glob: &str) -> Result<Self, LineFault> {
+        if glob.len() > MAX_PATTERN_BYTES {
+            return Err(LineFault::TooLarge);
+        }
+        let regex = wildmatch::regex(glob).ok_or(LineFault::MatchesNothing)?;
         let limits = thompson::Config::new()
             .utf8(false)
             .which_captures(WhichCaptures::None)
@@ -205,18 +151,22 @@ impl Expression {
             .syntax(syntax::Config::new().utf8(false).dot_matches_new_line(true))
             .thompson(limits)
             .configure(Config::new().visited_capacity(MAX_SEARCH_BYTES))
-            .build(parsed.regex())
-            .map_err(|_| "the pattern is too large".to_owned())?;
-        let head = glob.find(['*', '?', '[', '{', '\\']).map_or(glob, |end| &glob[..end]);
-        let tail = glob.rfind(['*', '?', '[', ']', '{', '}', '\\', ',']).map_or(glob, |last| &glob[last + 1..]);
+            .build(&regex)
+            .map_err(|_| LineFault::TooLarge)?;
+        let head = glob.find(SPECIAL).map_or(glob, |end| &glob[..end]);
+        let tail = glob.rfind(['*', '?', ']', '\\']).map_or(glob, |last| &glob[last + 1..]);
         // `**/` also matches an empty text.
         let tail = tail.strip_prefix('/').unwrap_or(tail);
         Ok(Self { number, on_name, head: head.into(), tail: tail.into(), automaton })
     }
 
-    fn matches(&self, path: &[u8], name: &[u8]) -> bool {
+    fn matches(&self, path: &[u8], name: &[u8], is_stopped: &dyn Fn() -> bool) -> bool {
         let text = if self.on_name { name } else { path };
-        text.starts_with(&self.head) && text.ends_with(&self.tail) && self.is_match(text)
+        if !text.starts_with(&self.head) || !text.ends_with(&self.tail) {
+            return false;
+        }
+        let num_steps = self.automaton.get_nfa().states().len() * text.len();
+        (num_steps <= MAX_UNCHECKED_STEPS || !is_stopped()) && self.is_match(text)
     }
 
     fn is_match(&self, text: &[u8]) -> bool {
@@ -238,17 +188,17 @@ mod tests {
     use super::*;
     use crate::pattern_lines::PatternCost;
 
-    fn compile(lines: &[&str]) -> (GitPatterns, Vec<(usize, String)>) {
+    fn compile(lines: &[&str]) -> (GitPatterns, Vec<(usize, LineFault)>) {
         let mut unusable = Vec::new();
         let patterns =
-            GitPatterns::compile(lines.iter().copied().zip(1..).map(|(text, line)| (line, text)), |line, message| {
-                unusable.push((line, message));
+            GitPatterns::compile(lines.iter().copied().zip(1..).map(|(text, line)| (line, text)), |line, fault| {
+                unusable.push((line, fault));
             });
         (patterns, unusable)
     }
 
     fn found(patterns: &GitPatterns, path: &str, is_directory: bool) -> Option<(String, bool)> {
-        let found = patterns.find(path.as_bytes(), is_directory)?;
+        let found = patterns.find(path.as_bytes(), is_directory, &|| false)?;
         Some((found.text.clone(), found.is_negative))
     }
 
@@ -275,6 +225,7 @@ mod tests {
         }
     }
 
+    /// The library treats some patterns differently from git. These patterns are in the next test.
     #[test]
     fn patterns_match_as_in_the_library() {
         let paths = [
@@ -305,25 +256,77 @@ mod tests {
         ];
         for line in [
             "a", "/a", "a/", "/a/", "*.c", "*.pb.go", "a?.c", "a?1.c", "/*.c", "a/*", "a/**", "**/b", "a/**/b", "**",
-            "*", "/", "!", "!/", "!a", "!*.c", "\\!a", "\\#a", "#a", "[a-c]", "[!a]", "[a", "{a,b}", "{a,b}.c",
-            "*.[ch]", "a\\ ", "a ", "a\\*", "**/", "/**", "a**", "**a", "*.", "a,b", "x/a/b", "größe*", "*.{c,h}",
-            "a/b/", "\\a", "a\\/", "}", "{", "***", "a//b", "**/**", "**/a/**", "[^/]", "a/?", "?", "*a*",
+            "*", "!a", "!*.c", "\\!a", "\\#a", "#a", "[a-c]", "[!a]", "*.[ch]", "a\\ ", "a ", "a\\*", "**/", "/**",
+            "a**", "**a", "*.", "a,b", "x/a/b", "größe*", "a/b/", "\\a", "***", "a//b", "**/**", "**/a/**", "[^/]",
+            "a/?", "?", "*a*",
         ] {
             check(&[line], &paths);
             check(&["a.c", "*.c", "!a*", line, "!b/"], &paths);
         }
     }
 
+    /// These results are the results of `git check-ignore --no-index`.
+    #[test]
+    fn patterns_match_as_in_git() {
+        for (line, matching, others) in [
+            ("/{{c.r}}/.env", &["{{c.r}}/.env"][..], &["c.r/.env"][..]),
+            ("*.{log,tmp}", &["a.{log,tmp}"], &["a.log", "a.tmp"]),
+            ("{secret.env", &["{secret.env", "x/{secret.env"], &["secret.env"]),
+            ("a}b.*", &["a}b.key"], &["ab.key"]),
+            ("foo[!0-9]*", &["foox", "x/foo.c"], &["foo/bar.c", "foo1"]),
+            ("x/foo[+-Z]bar", &["x/foo.bar"], &["x/foo/bar"]),
+            ("*.[[:digit:]]", &["man.1"], &["man.:", "man.d]"]),
+            ("[[:space:][:upper:]]", &["Q", " "], &["q"]),
+            ("[[:foo:]a]", &[], &["a", "f"]),
+            ("[[:alpha]x", &["ax", ":x", "[x"], &["bx"]),
+            ("[\\]]", &["]"], &["\\", "\\]"]),
+            ("[\\-a]", &["-", "a"], &["\\", "b"]),
+            ("[a-\\z]", &["q"], &["-"]),
+            ("[]]", &["]"], &[]),
+            ("[!]a]", &["b"], &["]", "a"]),
+            ("[z-am]", &["z", "m"], &["a", "b", "-"]),
+            ("[a-]", &["a", "-"], &["b"]),
+            ("[a", &[], &["[a", "a"]),
+            ("]1", &["]1"], &["1"]),
+            ("a\\", &[], &["a", "a\\"]),
+            ("a\\ ", &["a "], &["a"]),
+            ("a\\  ", &["a "], &["a", "a  "]),
+            ("a\\\\ ", &["a\\"], &["a\\ "]),
+            ("a\t", &["a\t"], &["a"]),
+            ("a?", &["ab"], &["aé", "a/"]),
+            ("**\\/b", &["a/b"], &["b"]),
+            ("y/***/b", &["y/b", "y/x/z/b"], &["yb"]),
+            ("x/a**/b", &["x/ab", "x/aq/r/b"], &["x/b"]),
+            ("?/a**/b", &["x/aq/b"], &["x/aq/r/b", "x/ab"]),
+            ("a\\/", &[], &["a", "a\\"]),
+        ] {
+            let (patterns, _) = compile(&[line]);
+            for (paths, expect) in [(matching, true), (others, false)] {
+                for path in paths {
+                    assert_eq!(found(&patterns, path, false).is_some(), expect, "{line} for {path}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn unusable_lines_are_reported() {
-        let (patterns, unusable) = compile(&["[z-a]", "a*", "{b", &format!("{}{}", "{".repeat(9), "}".repeat(9))]);
-        assert_eq!(unusable.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [1, 3, 4]);
+        let (patterns, unusable) = compile(&["[z", "a*", "b\\", "[[:unknown:]]", "[/]", "{a"]);
+        assert_eq!(unusable, [1, 3, 4, 5].map(|line| (line, LineFault::MatchesNothing)));
         assert_eq!(found(&patterns, "ab", false), Some(("a*".to_owned(), false)));
-        // Without a limit, such a pattern needs all space of the stack.
-        let deep = format!("{}a{}", "{".repeat(100_000), "}".repeat(100_000));
-        assert_eq!(compile(&[&deep]).1.len(), 1);
-        let large = format!("{}*", "[a-z]".repeat(100_000));
-        assert_eq!(compile(&[&large]).1, [(1, "the pattern is too large".to_owned())]);
+        for large in [format!("{}*", "[a-z]".repeat(100_000)), "*a".repeat(5_000), format!("[{}]", "a".repeat(20_000))]
+        {
+            assert_eq!(compile(&[&large]).1, [(1, LineFault::TooLarge)]);
+        }
+    }
+
+    #[test]
+    fn long_searches_can_be_stopped() {
+        let (patterns, _) = compile(&["a*b*c*d*e*f*g*h*a"]);
+        let path = "abcdefgh".repeat(400) + "a";
+        assert!(patterns.find(path.as_bytes(), false, &|| false).is_some());
+        assert!(patterns.find(path.as_bytes(), false, &|| true).is_none());
+        assert!(patterns.find(b"abcdefgha", false, &|| true).is_some());
     }
 
     #[test]
@@ -331,13 +334,14 @@ mod tests {
         let stars = "*a".repeat(400);
         let (patterns, unusable) = compile(&[&stars]);
         assert_eq!(unusable, []);
-        assert!(patterns.find("a".repeat(4_000).as_bytes(), false).is_some());
-        assert!(patterns.find(format!("{}b", "a".repeat(4_000)).as_bytes(), false).is_none());
+        assert!(patterns.find("a".repeat(4_000).as_bytes(), false, &|| false).is_some());
+        assert!(patterns.find(format!("{}b", "a".repeat(4_000)).as_bytes(), false, &|| false).is_none());
     }
 
     #[test]
     fn memory_stays_below_the_estimate() {
-        for pattern in ["a*c", "*", "a?1.c", "*.pb.go", "[a-z]*", "{abc,def,ghi}*", "*é?", &"*a".repeat(500)] {
+        for pattern in ["a*c", "*", "a?1.c", "*.pb.go", "[a-z]*", "{abc,def,ghi}*", "[!b]*", "*é?", &"*a".repeat(500)]
+        {
             let glob = parse(pattern).expect("a pattern").1;
             let expression = Expression::compile(0, false, &glob).expect("compiled");
             let bytes = expression.automaton.get_nfa().memory_usage() as u64;
@@ -349,7 +353,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_patterns_match_as_in_the_library(
-            lines in prop::collection::vec("[ab.*?/!{},\\[\\]c-]{1,8}", 1..6),
+            lines in prop::collection::vec("!?/?[ab.?c,-]{1,2}[*]?[ab.?c,-]{0,2}/?[ab.?c,-]?(/[*]{1,2})?", 1..6),
             path in "[abc][abc.]{0,2}(/[.]?[abc][abc.]{0,2}){0,3}",
         ) {
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();

@@ -5,8 +5,10 @@
 //! directory takes precedence. Within a file, the last matching pattern takes precedence. A pattern with `!`
 //! includes a path again. Paths below an ignored directory remain ignored.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use cairn_domain::RepoPath;
 
@@ -49,8 +51,18 @@ impl fmt::Display for UnusableLines {
     }
 }
 
+thread_local! {
+    /// A directory of the last path of this thread, and the number of the `IgnoreFiles` that do not exclude
+    /// this directory or a directory above it. Paths usually follow in their order, so most directories of a
+    /// path are known from the path before.
+    static INCLUDED: RefCell<(u64, String)> = const { RefCell::new((0, String::new())) };
+}
+
+static LAST_NUMBER: AtomicU64 = AtomicU64::new(0);
+
 /// The compiled ignore files of a tree.
 pub(crate) struct IgnoreFiles {
+    number: u64,
     /// Maps a directory to its file. The root is the empty string.
     by_directory: HashMap<String, CompiledFile>,
 }
@@ -75,30 +87,49 @@ impl IgnoreFiles {
             let compiled = CompiledFile { path: file.path.as_str().to_owned(), patterns };
             by_directory.insert(file.path.directory().to_owned(), compiled);
         }
-        Self { by_directory }
+        Self { number: LAST_NUMBER.fetch_add(1, Ordering::Relaxed) + 1, by_directory }
     }
 
     /// The pattern that excludes the file at `path`, if any. Tests the directories of the path from the root
-    /// down, then the file.
-    pub(crate) fn find(&self, path: &str) -> Option<IgnoredBy<'_>> {
+    /// down, then the file. The result is not valid if `is_stopped` returned true.
+    pub(crate) fn find(&self, path: &str, is_stopped: &dyn Fn() -> bool) -> Option<IgnoredBy<'_>> {
         if self.by_directory.is_empty() {
             return None;
         }
-        let directories = path.match_indices('/').map(|(slash, _)| (&path[..slash], true));
-        directories.chain([(path, false)]).find_map(|(part, is_directory)| self.decide(part, is_directory))
+        INCLUDED.with_borrow_mut(|(number, included)| {
+            if *number != self.number {
+                (*number, *included) = (self.number, String::new());
+            }
+            for (slash, _) in path.match_indices('/') {
+                let directory = &path[..slash];
+                if is_equal_or_below(included, directory) {
+                    continue;
+                }
+                let ignored = self.decide(directory, true, is_stopped);
+                if ignored.is_some() || is_stopped() {
+                    return ignored;
+                }
+                directory.clone_into(included);
+            }
+            self.decide(path, false, is_stopped)
+        })
     }
 
     /// The decision of the ignore files above `path`. The nearest file is tested first.
-    fn decide(&self, path: &str, is_directory: bool) -> Option<IgnoredBy<'_>> {
+    fn decide(&self, path: &str, is_directory: bool, is_stopped: &dyn Fn() -> bool) -> Option<IgnoredBy<'_>> {
         for (directory, relative) in above(path) {
             let Some(file) = self.by_directory.get(directory) else { continue };
-            if let Some(pattern) = file.patterns.find(relative.as_bytes(), is_directory) {
+            if let Some(pattern) = file.patterns.find(relative.as_bytes(), is_directory, is_stopped) {
                 let ignored = IgnoredBy { file: &file.path, pattern: &pattern.text };
                 return (!pattern.is_negative).then_some(ignored);
             }
         }
         None
     }
+}
+
+fn is_equal_or_below(path: &str, directory: &str) -> bool {
+    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The directories above a path, nearest first, each with the path relative to that directory. The last
@@ -115,8 +146,9 @@ pub(crate) fn compile_lines<'l>(
     unusable: &mut Vec<UnusableLines>,
 ) -> GitPatterns {
     let mut lines_of_file: Option<UnusableLines> = None;
-    let patterns = GitPatterns::compile(lines, |first_line, message| {
-        let first = || UnusableLines { file: path.clone(), first_line, num_lines: 0, message };
+    let patterns = GitPatterns::compile(lines, |first_line, fault| {
+        let message = || fault.to_string();
+        let first = || UnusableLines { file: path.clone(), first_line, num_lines: 0, message: message() };
         lines_of_file.get_or_insert_with(first).num_lines += 1;
     });
     unusable.extend(lines_of_file);
@@ -140,10 +172,10 @@ mod tests {
         let (files, unusable) = compile(files);
         assert_eq!(unusable, []);
         for path in ignored {
-            assert!(files.find(path).is_some(), "{path} should be ignored");
+            assert!(files.find(path, &|| false).is_some(), "{path} should be ignored");
         }
         for path in kept {
-            assert!(files.find(path).is_none(), "{path} should be kept");
+            assert!(files.find(path, &|| false).is_none(), "{path} should be kept");
         }
     }
 
@@ -171,18 +203,58 @@ mod tests {
     #[test]
     fn decision_names_pattern_and_file() {
         let (files, _) = compile(&[("a/.cairnignore", "*.x\nb?.y")]);
-        let found = files.find("a/c/b1.y").expect("ignored");
+        let found = files.find("a/c/b1.y", &|| false).expect("ignored");
         assert_eq!((found.file, found.pattern), ("a/.cairnignore", "b?.y"));
     }
 
     #[test]
     fn invalid_lines_are_reported_and_others_apply() {
-        let (files, unusable) = compile(&[(".cairnignore", "ok\n[z-a]\n{b\n*.c\n"), ("x/.cairnignore", "{a\n")]);
+        let (files, unusable) = compile(&[(".cairnignore", "ok\n[z\nb\\\n*.c\n"), ("x/.cairnignore", "[a\n")]);
         let lines: Vec<(&str, usize, usize)> =
             unusable.iter().map(|lines| (lines.file.as_str(), lines.first_line, lines.num_lines)).collect();
         assert_eq!(lines, [(".cairnignore", 2, 2), ("x/.cairnignore", 1, 1)]);
-        assert!(files.find("ok").is_some() && files.find("x/a.c").is_some() && files.find("x/a").is_none());
+        let is_ignored = |path: &str| files.find(path, &|| false).is_some();
+        assert!(is_ignored("ok") && is_ignored("x/a.c") && !is_ignored("x/a"));
         let shown = unusable[0].to_string();
-        assert!(shown.starts_with("2 lines are not valid patterns") && !shown.contains("[z-a]"), "{shown}");
+        assert!(shown.starts_with("2 lines are not valid patterns") && !shown.contains("[z"), "{shown}");
+    }
+
+    /// Without the decisions of the path before, this test takes minutes.
+    #[test]
+    fn directories_are_decided_once() {
+        let stars = |number: usize| format!("{}z{number}{}\n", "a/**/".repeat(80), "/**/a".repeat(80));
+        let text: String = (0..40).map(stars).collect();
+        let (files, unusable) = compile(&[(".cairnignore", &text)]);
+        assert_eq!(unusable, []);
+        let mut directory = String::new();
+        for _ in 0..100 {
+            directory.push_str("a/");
+            for _ in 0..20 {
+                assert!(files.find(&format!("{directory}b"), &|| false).is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn decisions_are_the_same_in_any_order() {
+        let files = [(".cairnignore", "out/\na?c\n"), ("x/.cairnignore", "!out/\nb\n")];
+        let paths = ["x/out/a", "out/a", "x/b/c", "x/bc/d", "x/bc/abc/d", "outer/a", "x", "x/b", "xb", "abc/x/y"];
+        let expect = |path: &str| compile(&files).0.find(path, &|| false).is_some();
+        let expected = paths.map(expect);
+        let (first, second) = (compile(&files).0, compile(&[(".cairnignore", "x")]).0);
+        for (left, of_left) in paths.iter().zip(expected) {
+            for (right, of_right) in paths.iter().zip(expected) {
+                assert_eq!(first.find(left, &|| false).is_some(), of_left, "{left}");
+                assert_eq!(first.find(right, &|| false).is_some(), of_right, "{right} after {left}");
+            }
+            assert_eq!(second.find(left, &|| false).is_some(), left.split('/').any(|part| part == "x"), "{left}");
+        }
+    }
+
+    #[test]
+    fn stopped_search_ends_and_decides_nothing() {
+        let (files, _) = compile(&[(".cairnignore", "b\n")]);
+        assert!(files.find("a/b/c", &|| true).is_none());
+        assert!(files.find("a/b/c", &|| false).is_some());
     }
 }

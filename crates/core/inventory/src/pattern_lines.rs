@@ -5,15 +5,15 @@
 
 use std::collections::HashSet;
 
-/// The estimated memory of a pattern that is found by a table: a name, a path, or `*.extension`.
-const TABLE_BYTES: u64 = 768;
-const TABLE_BYTES_PER_BYTE: u64 = 128;
+use crate::pattern_form::{Form, parse};
+
+/// The estimated memory of a pattern that is found by a table: a name, a path, or `*.extension`. Its text is
+/// stored up to three times.
+const TABLE_BYTES: u64 = 256;
+const TABLE_BYTES_PER_BYTE: u64 = 4;
 /// The estimated memory of a pattern that is compiled to an automaton.
 const EXPRESSION_BYTES: u64 = 8 << 10;
 const EXPRESSION_BYTES_PER_BYTE: u64 = 128;
-
-/// The signs that have a special meaning in a pattern.
-const SPECIAL: &[char] = &['*', '?', '[', '{', '\\'];
 
 /// The cost of compiling the patterns of rule files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -49,11 +49,8 @@ impl PatternCost {
     }
 }
 
-/// Whether the pattern is a name, a path or `*.extension`. Such patterns need no regular expression.
-fn is_found_by_table(pattern: &str) -> bool {
-    let pattern = pattern.strip_prefix('!').unwrap_or(pattern);
-    let extension = pattern.strip_prefix("*.").filter(|extension| !extension.contains(['.', '/']));
-    !extension.unwrap_or(pattern).contains(SPECIAL)
+fn is_found_by_table(line: &str) -> bool {
+    parse(line).is_none_or(|(_, glob)| Form::of(&glob).is_found_by_table())
 }
 
 /// The patterns of a rule file, each with the one-based number of its line. Comments and empty lines are
@@ -89,10 +86,10 @@ mod tests {
     #[test]
     fn cost_depends_on_the_kind_and_length_of_the_patterns() {
         let check = |pattern: &str, is_table: bool| assert_eq!(is_found_by_table(pattern), is_table, "{pattern}");
-        for pattern in ["a", "/a/b/", "!docs", "*.log", "!*.log", "größe", "*.d/"] {
-            check(pattern, !pattern.ends_with("d/"));
+        for pattern in ["a", "/a/b/", "!docs", "*.log", "!*.log", "größe", "*.d/", "]1", "{a,b}", "**/a", "*.a]"] {
+            check(pattern, true);
         }
-        for pattern in ["a?1.c", "*.pb.go", "/*.c", "a/**", "**/a", "[ab]", "{a,b}", "\\#a", "*", "*.[ch]"] {
+        for pattern in ["a?1.c", "*.pb.go", "/*.c", "a/**", "[ab]", "\\#a", "*", "*.[ch]", "/*.", "a/*.c"] {
             check(pattern, false);
         }
         let cost = PatternCost::of(["abc", "a*c"]);

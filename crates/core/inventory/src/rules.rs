@@ -90,6 +90,7 @@ pub struct Rules {
     limit: FileSizeLimit,
     generated: GeneratedPolicy,
     is_sensitive: Box<dyn Fn(&RepoPath) -> bool + Send + Sync>,
+    is_stopped: Box<dyn Fn() -> bool + Send + Sync>,
     digest: Digest,
 }
 
@@ -118,10 +119,18 @@ impl Rules {
                 limit,
                 generated: settings.generated,
                 is_sensitive: Box::new(is_sensitive),
+                is_stopped: Box::new(|| false),
                 digest: digest(settings, limit),
             }),
             (.., limit) => Err(InvalidRules { patterns, file_size: limit.err() }),
         }
+    }
+
+    /// Ends each decision early after `is_stopped` returns true. Such a decision is not valid. Without this
+    /// function, the decision about one path may take minutes if the rule files are made for that.
+    #[must_use]
+    pub fn stopped_by(self, is_stopped: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self { is_stopped: Box::new(is_stopped), ..self }
     }
 
     /// `Some` if the path is skipped regardless of its content.
@@ -157,7 +166,7 @@ impl Rules {
         if let Some(pattern) = self.exclude.find(path) {
             return Some(SkipRule::Exclude { pattern: pattern.to_owned() });
         }
-        if let Some(ignored) = self.ignore_files.find(path) {
+        if let Some(ignored) = self.ignore_files.find(path, &*self.is_stopped) {
             return Some(SkipRule::IgnoreFile { file: ignored.file.to_owned(), pattern: ignored.pattern.to_owned() });
         }
         let name = defaults::find(path)?;
@@ -171,7 +180,7 @@ impl Rules {
 
     /// Whether the owners of the repository marked the file as generated. `None` without a mark.
     pub(crate) fn is_marked_generated(&self, path: &RepoPath) -> Option<bool> {
-        self.generated_marks.find(path.as_str())
+        self.generated_marks.find(path.as_str(), &*self.is_stopped)
     }
 
     /// Lines of `.cairnignore` and `.gitattributes` files that cannot be used. These lines have no effect.
@@ -203,7 +212,7 @@ fn keep_faults<T>(compiled: Result<T, Vec<InvalidPattern>>, faults: &mut Vec<Inv
 
 /// Increase this number when the default excludes change, or when the checks of the content give different
 /// decisions.
-const RULES_VERSION: u64 = 2;
+const RULES_VERSION: u64 = 3;
 
 fn sorted(files: &[RuleFile]) -> Vec<&RuleFile> {
     let mut files: Vec<&RuleFile> = files.iter().collect();
@@ -306,6 +315,22 @@ mod tests {
         check("a.rs", EntryKind::File, 100, None);
         check("a.rs", EntryKind::Executable, 101, Some(Reason::TooLarge));
         check("dist/a.rs", EntryKind::File, 101, Some(Reason::Excluded));
+    }
+
+    #[test]
+    fn stop_ends_a_decision() {
+        let stars = |number: usize| format!("{}z{number}{}\n", "a/**/".repeat(80), "/**/a".repeat(80));
+        let path = RepoPath::parse(".cairnignore").expect("path");
+        let file = RuleFile { path, text: (0..200).map(stars).collect() };
+        let rules = compile(&RuleSettings { ignore_files: vec![file], ..RuleSettings::default() });
+        let num_checks = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let counted = std::sync::Arc::clone(&num_checks);
+        let next = move || counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let rules = rules.stopped_by(move || next() >= 10);
+        let path = RepoPath::parse(&format!("{}b/a", "a/".repeat(1_000))).expect("path");
+        assert_eq!(rules.decide_path(&path, EntryKind::File, 1), None);
+        // Without the stop, this decision takes minutes.
+        assert!(num_checks.load(std::sync::atomic::Ordering::Relaxed) < 2_000);
     }
 
     #[test]

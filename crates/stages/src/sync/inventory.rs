@@ -55,9 +55,11 @@ impl Inventory {
     pub(super) fn list(&self) -> Result<(Vec<ManifestEntry>, Vec<usize>), StageError> {
         let tree = &self.reading.tree;
         let modules = Modules::detect(&self.reading.settings.repository, tree.entries());
-        // Matching many patterns takes long, so each path is a point at which a sync can be stopped.
+        // Matching many patterns takes long, so each path is a point at which a sync can be stopped. The
+        // decision about the last path is not valid if the sync was stopped during this decision.
         let decide = |entry| check_stopped(&self.reading.meter).map(|()| self.decide_by_path(entry, &modules));
         let mut entries = tree.entries().iter().map(decide).collect::<Result<Vec<_>, StageError>>()?;
+        check_stopped(&self.reading.meter)?;
         let to_read = self.reuse(&mut entries);
         budget::check_reading(&entries, &to_read, &self.ceilings)?;
         Ok((entries, to_read))

@@ -1,6 +1,8 @@
 //! The settings of a snapshot: its `.cairn.yaml` and `.cairnignore` files, combined with the caller's and the
 //! operator's settings. All settings are compiled and checked before any other file is read.
 
+use std::sync::Arc;
+
 use cairn_config::{Ceilings, Operator, RepositorySettings, SETTINGS_FILE, TagRule, TagRules};
 use cairn_domain::{Digest, Digester, RepoPath};
 use cairn_inventory::{InvalidRules, PatternCost, Patterns, RuleFile, RuleSettings, Rules, UnusableLines};
@@ -38,7 +40,7 @@ pub(crate) fn read(
     tree: &dyn SnapshotTree,
     operator: &Operator,
     request: &RequestSettings,
-    meter: &SyncMeter,
+    meter: &Arc<SyncMeter>,
     on_change: OnChange,
 ) -> Result<Effective, StageError> {
     let files = SettingsFiles::read(tree, &operator.ceilings, meter, on_change)?;
@@ -51,10 +53,7 @@ pub(crate) fn read(
         attribute_files: files.attribute_files,
         ..rule_settings(&repository, operator, request, files.ignore_files)
     };
-    check_patterns(&rule_settings, &operator.ceilings)?;
-    let sensitive = sensitive_names(&repository, operator)?;
-    let rules =
-        Rules::compile(&rule_settings, move |path| is_sensitive(path, &sensitive).is_some()).map_err(invalid)?;
+    let rules = compile(&rule_settings, &repository, operator, meter)?;
     let unusable = |lines: &UnusableLines| FileError { file: lines.file.to_string(), message: lines.to_string() };
     let errors = files.errors.into_iter().chain(rules.unusable_lines().iter().map(unusable));
     let redacted_error = |FileError { file, message }| FileError {
@@ -125,7 +124,7 @@ fn check_patterns(settings: &RuleSettings, ceilings: &Ceilings) -> Result<(), St
 
 /// Checks the settings of a call before anything is registered or changed.
 pub fn check_request(operator: &Operator, request: &RequestSettings) -> Result<(), StageError> {
-    path_rules(Vec::new(), operator, request).map(drop)
+    path_rules(Vec::new(), operator, request, &Arc::default()).map(drop)
 }
 
 /// Removes secrets from comments and descriptions in the settings, because these texts become part of
@@ -149,11 +148,12 @@ fn redacted(
 }
 
 /// Creates the rules for reading a tree on disk from the bytes of the tree's settings files. The sync later
-/// applies the same rules again.
+/// applies the same rules again. After the sync was stopped, the decisions of the rules are not valid.
 pub fn path_rules(
     files: Vec<(RepoPath, Vec<u8>)>,
     operator: &Operator,
     request: &RequestSettings,
+    meter: &Arc<SyncMeter>,
 ) -> Result<Rules, StageError> {
     let mut text = String::new();
     let mut ignore_files = Vec::new();
@@ -166,13 +166,21 @@ pub fn path_rules(
         }
     }
     let repository = RepositorySettings::parse(&text).map_err(invalid)?;
-    compile(&rule_settings(&repository, operator, request, ignore_files), &repository, operator)
+    compile(&rule_settings(&repository, operator, request, ignore_files), &repository, operator, meter)
 }
 
-fn compile(settings: &RuleSettings, repository: &RepositorySettings, operator: &Operator) -> Result<Rules, StageError> {
+/// Compiles the rules. They make no further decisions after the sync was stopped.
+fn compile(
+    settings: &RuleSettings,
+    repository: &RepositorySettings,
+    operator: &Operator,
+    meter: &Arc<SyncMeter>,
+) -> Result<Rules, StageError> {
     check_patterns(settings, &operator.ceilings)?;
     let sensitive = sensitive_names(repository, operator)?;
-    Rules::compile(settings, move |path| is_sensitive(path, &sensitive).is_some()).map_err(invalid)
+    let rules = Rules::compile(settings, move |path| is_sensitive(path, &sensitive).is_some()).map_err(invalid)?;
+    let meter = Arc::clone(meter);
+    Ok(rules.stopped_by(move || meter.is_stopped()))
 }
 
 fn rule_settings(
@@ -261,6 +269,8 @@ mod tests {
         check(&ignoring(&name, 20_000), None);
         check(&ignoring(&name, 50_001), Some("50001 patterns in `.cairnignore` and `.gitattributes` files"));
         check(&ignoring(&wildcard, 2_000), None);
+        let generated = |number: usize| format!("/sdk/src/models/operations/foo_{number:05}.ts linguist-generated\n");
+        check(&marking(&generated, 20_000), None);
         check(&ignoring(&wildcard, 40_000), Some("ceilings.max_rule_pattern_bytes"));
         check(&marking(&mark, 2_000), None);
         check(&marking(&mark, 40_000), Some("ceilings.max_rule_pattern_bytes"));

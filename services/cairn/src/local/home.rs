@@ -192,10 +192,10 @@ fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 /// settings.
 fn reading_plan(operator: &Arc<Operator>, requested: &Requested) -> Arc<ReadingPlan> {
     let (operator, requested) = (Arc::clone(operator), Arc::clone(requested));
-    Arc::new(move |files| {
+    Arc::new(move |files, meter| {
         let files = files.iter().map(|file| (file.path.clone(), file.bytes.clone())).collect();
         let requested = requested.lock().unwrap_or_else(PoisonError::into_inner);
-        match cairn_stages::path_rules(files, &operator, &requested) {
+        match cairn_stages::path_rules(files, &operator, &requested, meter) {
             Ok(rules) => Box::new(move |path, kind, size_bytes| rules.decide_path(path, kind, size_bytes).is_none()),
             Err(_) => Box::new(|_, _, _| false),
         }

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use cairn_domain::{BlobId, EntryKind, RepoPath};
-use cairn_ports::TreeEntry;
+use cairn_ports::{SyncMeter, TreeEntry};
 use git2::Oid;
 
 use super::root::Root;
@@ -33,18 +33,20 @@ impl DiskState<'_> {
     }
 }
 
-/// Whether the tree has staged, changed, missing or untracked files.
+/// Whether the tree has staged, changed, missing or untracked files. After the sync was stopped, the answer
+/// is true.
 pub(super) fn is_dirty(
     repository: &OpenRepository,
     tracked: &[TrackedFile],
     commit: Option<BlobId>,
     disk: &DiskState<'_>,
     limits: &Limits,
+    meter: &SyncMeter,
 ) -> bool {
     let modes_count = repository.tracks_modes();
     let index_written = fs::metadata(repository.index_path()).map_or(0, |metadata| metadata.mtime());
     for entry in tracked {
-        let Some(found) = disk.find(&entry.path) else { return true };
+        let Some(found) = disk.find(&entry.path).filter(|_| !meter.is_stopped()) else { return true };
         if !is_unchanged(entry, found, modes_count) && !is_clean_by_stat(disk.root, entry, index_written) {
             return true;
         }
@@ -62,19 +64,27 @@ pub(super) fn is_dirty(
     // represent a billion directories. So the paths and directories of the tree are counted first.
     let is_same_size =
         |below: Below| below.num_paths == tracked.len() as u64 && below.num_directories <= limits.max_entries as u64;
-    if !count_below(repository, head, limits).is_ok_and(is_same_size) {
+    if !count_below(repository, head, limits, meter).is_ok_and(is_same_size) {
         return true;
     }
-    !equals_index(repository, head, tracked).unwrap_or(false)
+    !equals_index(repository, head, tracked, meter).unwrap_or(false)
 }
 
 /// Whether every path of a tree is in the index with the same content. The tree must have as many paths as
-/// the index.
-fn equals_index(repository: &OpenRepository, tree: Oid, tracked: &[TrackedFile]) -> Result<bool, git2::Error> {
+/// the index. After the sync was stopped, the answer is false.
+fn equals_index(
+    repository: &OpenRepository,
+    tree: Oid,
+    tracked: &[TrackedFile],
+    meter: &SyncMeter,
+) -> Result<bool, git2::Error> {
     let tracked: HashMap<&[u8], &TrackedFile> = tracked.iter().map(|entry| (&*entry.path, entry)).collect();
     let mut trees = TreeStore::new(repository)?;
     let mut pending = vec![(tree, Vec::new())];
     while let Some((id, prefix)) = pending.pop() {
+        if meter.is_stopped() {
+            return Ok(false);
+        }
         let tree = trees.read(id)?;
         for entry in Entries::new(&tree) {
             let path = [prefix.as_slice(), entry.name].concat();

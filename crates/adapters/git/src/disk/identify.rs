@@ -1,5 +1,6 @@
 //! Computes the ids of files on disk.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use cairn_domain::{BlobId, EntryKind, RepoPath};
@@ -30,10 +31,10 @@ pub(super) fn identify(
     files: &[FoundFile],
     cache: &StatCache,
     settings: &GitSettings,
-    meter: &SyncMeter,
+    meter: &Arc<SyncMeter>,
     started_at: SystemTime,
 ) -> Identified {
-    let plan = settings.reading_plan.as_ref().map(|plan| Some(plan(&settings_files(root, files)?)));
+    let plan = settings.reading_plan.as_ref().map(|plan| Some(plan(&settings_files(root, files, meter)?, meter)));
     // A sync reads rule files even if the reading plan excludes them, because the same rule files must apply
     // in all kinds of sources.
     let by_plan = |path: &RepoPath, kind, size| match &plan {
@@ -95,15 +96,16 @@ fn is_settings(path: &RepoPath) -> bool {
 }
 
 /// Reads `.cairn.yaml` of the root and each `.cairnignore`. Skips files that are unreadable or too large.
-/// Returns `None` if all files together are too large. Then no plan is built, and no file may be opened.
-fn settings_files(root: &Root, files: &[FoundFile]) -> Option<Vec<SettingsFile>> {
+/// Returns `None` if all files together are too large, or if the sync was stopped. Then no plan is built, and
+/// no file may be opened.
+fn settings_files(root: &Root, files: &[FoundFile], meter: &SyncMeter) -> Option<Vec<SettingsFile>> {
     let (mut found, mut num_bytes) = (Vec::new(), 0);
     for file in files.iter().filter(|file| is_settings(&file.path)) {
         if let FoundState::Readable { .. } = &file.state
             && let Ok((bytes, _)) = root.read(&file.bytes, MAX_SETTINGS_BYTES)
         {
             num_bytes += bytes.len();
-            if num_bytes > MAX_ALL_SETTINGS_BYTES {
+            if num_bytes > MAX_ALL_SETTINGS_BYTES || meter.is_stopped() {
                 return None;
             }
             found.push(SettingsFile { path: file.path.clone(), bytes });

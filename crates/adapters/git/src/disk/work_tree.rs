@@ -60,14 +60,17 @@ pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) ->
     for (file, why) in &git.faults {
         walk.add(FoundFile::unreadable(file.to_vec(), why.clone()))?;
     }
+    let num_faults = git.faults.len() + walk.num_exclude_faults;
     let files = walk.files;
     let cache = StatCache::decode(&options.cache.stats);
     let mut identified = identify(&root, &files, &cache, settings, &options.meter, started_at);
     options.meter.check("open", path)?;
     listing::sort(&mut identified.entries);
-    let disk = DiskState { root: &root, entries: &identified.entries, num_faults: git.faults.len() };
+    let disk = DiskState { root: &root, entries: &identified.entries, num_faults };
     let dirty = match &git.repository {
-        Some(repository) if git.has_index => is_dirty(repository, &git.tracked, git.commit, &disk, &settings.limits),
+        Some(repository) if git.has_index => {
+            is_dirty(repository, &git.tracked, git.commit, &disk, &settings.limits, &options.meter)
+        }
         _ => true,
     };
     let GitState { commit, branch, .. } = git;
@@ -158,6 +161,8 @@ struct Walk<'r> {
     submodules: HashMap<&'r [u8], BlobId>,
     pending: Vec<Pending>,
     files: Vec<FoundFile>,
+    /// The number of entries that report that the excludes of git cannot be used.
+    num_exclude_faults: usize,
 }
 
 impl<'r> Walk<'r> {
@@ -166,13 +171,15 @@ impl<'r> Walk<'r> {
         let submodules = tracked.iter().filter(is_submodule);
         let submodules = submodules.map(|entry| (&*entry.path, blob_of(entry.id))).collect();
         let ignore_files = IgnoreFiles::new(root);
-        Self { root, key, limits, counter, ignore_files, submodules, pending: Vec::new(), files: Vec::new() }
+        let (pending, files) = (Vec::new(), Vec::new());
+        Self { root, key, limits, counter, ignore_files, submodules, pending, files, num_exclude_faults: 0 }
     }
 
     fn run(&mut self, git_directory: &Path) -> Result<(), SourceError> {
         let (rules, fault) = IgnoreRules::of_repository(git_directory);
         if let Some(why) = fault {
             self.add(FoundFile::unreadable(EXCLUDE_FILE.to_vec(), why))?;
+            self.num_exclude_faults = 1;
         }
         self.pending.push(Pending { path: Vec::new(), rules });
         while let Some(directory) = self.pending.pop() {
@@ -207,7 +214,10 @@ impl<'r> Walk<'r> {
         let path = child(&directory.path, name);
         let metadata = self.root.metadata(&path);
         let is_directory = metadata.as_ref().is_ok_and(|metadata| metadata.is_dir());
-        if directory.rules.hide(&path, is_directory) {
+        // Matching many patterns takes long, so each name is a point at which a sync can be stopped.
+        let is_hidden = directory.rules.hide(&path, is_directory, &|| self.counter.is_stopped());
+        self.counter.check_stopped()?;
+        if is_hidden {
             return Ok(());
         }
         if is_directory {

@@ -157,11 +157,16 @@ impl Below {
 }
 
 /// Counts the paths and directories below a tree of a repository. Each tree object is read once.
-pub(crate) fn count_below(repository: &OpenRepository, tree: Oid, limits: &Limits) -> Result<Below, SourceError> {
+pub(crate) fn count_below(
+    repository: &OpenRepository,
+    tree: Oid,
+    limits: &Limits,
+    meter: &SyncMeter,
+) -> Result<Below, SourceError> {
     let key = repository.common_directory().display().to_string();
     let trees = TreeStore::new(repository).map_err(|error| from_git("open", &key, &error))?;
-    let (limit, meter) = (ListingLimit::default(), SyncMeter::default());
-    let counter = Counter::new(&key, limits.max_entries, &limit, &meter);
+    let limit = ListingLimit::default();
+    let counter = Counter::new(&key, limits.max_entries, &limit, meter);
     Walk::new(trees, &key, limits, counter).count(tree, 0)
 }
 

@@ -223,7 +223,7 @@ fn files_outside_the_reading_plan_are_not_read() {
     fixture.write("vendor/.gitattributes", "*.c linguist-generated\n");
     fixture.write("closed.vault", "closed");
     let mut settings = GitSettings::new(fixture.clones());
-    settings.reading_plan = Some(std::sync::Arc::new(|files: &[cairn_git::SettingsFile]| {
+    settings.reading_plan = Some(std::sync::Arc::new(|files: &[cairn_git::SettingsFile], _: &_| {
         let names: Vec<String> = files.iter().map(|file| file.path.as_str().to_owned()).collect();
         assert_eq!(names, [".cairn.yaml", "sub/.cairnignore"]);
         Box::new(|path: &cairn_domain::RepoPath, _, _| path.extension() == "txt")
@@ -397,6 +397,11 @@ fn unusable_exclude_file_is_reported() {
     assert_eq!(paths(), ".git/info/exclude tracked");
     fs::remove_file(&exclude).expect("removed");
     assert_eq!(paths(), "tracked untracked");
+    // The entry that reports the fault does not make the tree dirty.
+    make_pipe(&exclude);
+    fs::remove_file(fixture.repo.join("untracked")).expect("removed");
+    assert_eq!(paths(), ".git/info/exclude tracked");
+    assert!(!is_dirty(fixture.open(&fixture.work_tree()).expect("open").as_ref()));
 }
 
 #[test]
