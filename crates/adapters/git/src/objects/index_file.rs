@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+use cairn_redaction::Untrusted;
 use git2::Oid;
 use sha1::{Digest, Sha1};
 
@@ -62,10 +63,25 @@ enum IndexFault {
     Damaged,
     #[error("it has the version {0}, which is not supported")]
     Version(u32),
-    #[error("it has an extension that is not supported")]
-    Extension,
+    #[error("it is a split index, which is not supported; run `git update-index --no-split-index`")]
+    Split,
+    #[error("it is a sparse index, which is not supported; run `git sparse-checkout reapply --no-sparse-index`")]
+    Sparse,
+    #[error("it has the extension {0}, which is not supported")]
+    Extension(Untrusted),
     #[error("it has {figure} {what}; the limit is {limit} (`sources.max_entries`)")]
     TooLarge { figure: u64, what: &'static str, limit: u64 },
+}
+
+impl IndexFault {
+    /// The reason for an extension that changes the meaning of the entries.
+    fn of_extension(name: [u8; 4]) -> Self {
+        match &name {
+            b"link" => Self::Split,
+            b"sdir" => Self::Sparse,
+            _ => Self::Extension(Untrusted::from_bytes(&name)),
+        }
+    }
 }
 
 fn parse(file: File, num_bytes: u64, max_paths: u64) -> Result<Vec<TrackedFile>, IndexFault> {
@@ -180,7 +196,7 @@ impl Content {
         while self.rest.limit() > 0 {
             let name: [u8; 4] = self.array()?;
             if !name[0].is_ascii_uppercase() {
-                return Err(IndexFault::Extension);
+                return Err(IndexFault::of_extension(name));
             }
             let num_bytes = self.number()?;
             self.skip(u64::from(num_bytes))?;
@@ -305,7 +321,14 @@ mod tests {
         };
         assert_eq!(with(b"TREE\0\0\0\x02ab").map(|files| files.len()), Ok(1));
         assert!(with(b"TREE\0\0\0\x03ab").is_err());
-        assert!(with(b"link\0\0\0\x02ab").expect_err("a split index").contains("extension"));
+        for (extension, expect) in [
+            (b"link\0\0\0\x02ab", "it is a split index, which is not supported; run `git update-index --no-split"),
+            (b"sdir\0\0\0\x02ab", "run `git sparse-checkout reapply --no-sparse-index`"),
+            (b"new!\0\0\0\x02ab", "it has the extension «new!»"),
+        ] {
+            let error = with(extension).expect_err("an unknown extension");
+            assert!(error.contains(expect), "{error}");
+        }
         let error = parsed(&index(5, &[]), 10).expect_err("a new version");
         assert!(error.contains("version 5"), "{error}");
     }
