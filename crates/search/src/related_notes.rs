@@ -1,7 +1,7 @@
 //! Builds the sentences about the edges of a name.
 
 use cairn_question::{Relation, RelationshipAsked};
-use cairn_redaction::{Given, MAX_QUOTED_CHARS, Message, Phrase, quoted};
+use cairn_redaction::{Given, Message, Phrase, Whole, quoted};
 
 /// Maximum number of chunks that come before other results because they have the requested relation to a
 /// name.
@@ -61,14 +61,14 @@ pub(crate) fn shown_first(
     let message = Message::from("The graph contains ").and(at_least).and(num).and(" ").and(words).and(" ");
     let message = message.and(Given(&asked.name)).and("; the first ").and(num_shown).and(" places are shown first.");
     // A call with a shortened target would not work.
-    let is_exact = |target: &String| quoted(target).shortened(MAX_QUOTED_CHARS).as_str() == target;
+    let is_exact = |target: &String| quoted(target).as_str() == target;
     let Some((target, mode)) = target.filter(is_exact).zip(mode_of(asked.relation)) else { return Some(message) };
     // The limit is doubled, because a node may have several edges.
     let limit = (2 * num).min(MAX_LIMIT);
     let message = message.and(" All: `analyze_relationship` with `target: ");
     let message = match target == asked.name {
         true => message.and(Phrase(&target)),
-        false => message.and(quoted(&target)),
+        false => message.and(Whole(quoted(&target))),
     };
     let message = message.and("`, `mode: \"").and(mode);
     Some(message.and("\"`, `limit: ").and(limit).and("`."))

@@ -103,7 +103,7 @@ mod synthesis;
 mod written;
 
 pub use ignore::{IgnorePattern, InvalidRule, SecretsIgnore};
-pub use message::{Given, MAX_QUOTED_CHARS, Message, Own, Phrase, Words};
+pub use message::{Given, MAX_QUOTED_CHARS, Message, Own, Phrase, Whole, Words};
 pub use redactor::Redactor;
 pub use replace::Redacted;
 pub use rules::{RULES_VERSION, rule_ids};

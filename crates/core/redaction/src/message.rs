@@ -40,6 +40,11 @@ pub struct Given<'text>(pub &'text str);
 #[derive(Clone, Copy, Debug)]
 pub struct Phrase<'text>(pub &'text str);
 
+/// A text that a caller may copy into a call, for example a target. It is only shortened to the maximum for
+/// the whole message.
+#[derive(Clone, Debug)]
+pub struct Whole(pub Untrusted);
+
 /// A computed text that contains no text of a repository, or quotes it: a list of Cairn's own words, or the
 /// chain of causes of an error.
 #[derive(Clone, Debug)]
@@ -58,6 +63,13 @@ impl Message {
             true => message,
             false => joined.and(separator).and(message),
         })
+    }
+
+    fn add_untrusted(&mut self, text: Untrusted, max_chars: usize) {
+        let num_left = MAX_UNTRUSTED_CHARS.saturating_sub(self.num_untrusted_chars);
+        let shown = text.without_middle(max_chars.min(num_left));
+        self.num_untrusted_chars += shown.as_str().chars().count();
+        self.text.push_str(&shown.to_string());
     }
 
     pub fn as_str(&self) -> &str {
@@ -138,10 +150,13 @@ impl Words for &RepositoryName {
 
 impl Words for Untrusted {
     fn add_to(self, message: &mut Message) {
-        let num_left = MAX_UNTRUSTED_CHARS.saturating_sub(message.num_untrusted_chars);
-        let shown = self.shortened(MAX_QUOTED_CHARS.min(num_left));
-        message.num_untrusted_chars += shown.as_str().chars().count();
-        message.text.push_str(&shown.to_string());
+        message.add_untrusted(self, MAX_QUOTED_CHARS);
+    }
+}
+
+impl Words for Whole {
+    fn add_to(self, message: &mut Message) {
+        message.add_untrusted(self.0, MAX_UNTRUSTED_CHARS);
     }
 }
 
@@ -203,6 +218,16 @@ mod tests {
             }
         });
         assert!(num_chars.sum::<usize>() <= MAX_UNTRUSTED_CHARS, "{message}");
+    }
+
+    #[test]
+    fn long_path_keeps_the_file_name() {
+        let path = format!("modules/{}/SettlementService.java", "payment/settlement".repeat(10));
+        let message = Message::default().and(quoted(&path));
+        assert!(message.starts_with("«modules/") && message.ends_with("/SettlementService.java»"), "{message}");
+        assert_eq!(message.num_untrusted_chars(), MAX_QUOTED_CHARS);
+        // An argument of a call is complete, because a shortened argument has no use.
+        assert_eq!(Message::default().and(Whole(quoted(&path))).as_str(), quoted(&path).to_string());
     }
 
     #[test]

@@ -63,6 +63,22 @@ impl Untrusted {
         self
     }
 
+    /// The text with at most this many characters. If the text is longer, an ellipsis replaces its middle.
+    /// The end is longer than the beginning, because a path ends with the file name, and a qualified name
+    /// with the name.
+    #[must_use]
+    pub fn without_middle(mut self, max_chars: usize) -> Self {
+        let num_chars = self.0.chars().count();
+        if num_chars > max_chars {
+            let num_kept = max_chars.saturating_sub(1);
+            let num_first = num_kept / 3;
+            let first: String = self.0.chars().take(num_first).collect();
+            let last: String = self.0.chars().skip(num_chars - (num_kept - num_first)).collect();
+            self.0 = format!("{first}{ELLIPSIS}{last}");
+        }
+        self
+    }
+
     /// The text without the quotation marks.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -210,6 +226,22 @@ mod tests {
         assert_eq!(quoted(&"x".repeat(9_600)).as_str(), shortened);
         assert_eq!(quoted(&"x".repeat(1 << 20)).as_str(), shortened);
         assert_eq!(quoted(&"\u{1b}".repeat(100)).as_str(), format!("{}…", "\\u{1b}".repeat(49)));
+    }
+
+    #[test]
+    fn middle_of_a_long_text_is_removed() {
+        let path = "modules/payment/src/main/java/com/example/platform/SettlementService.java";
+        let check = |max_chars: usize, expect: &str| {
+            let shown = quoted(path).without_middle(max_chars);
+            assert_eq!(shown.as_str(), expect);
+            assert!(shown.as_str().chars().count() <= max_chars.max(1));
+        };
+        check(73, path);
+        check(40, "modules/payme…orm/SettlementService.java");
+        check(2, "…a");
+        check(1, "…");
+        check(0, "…");
+        assert_eq!(quoted("größe/größe").without_middle(7).as_str(), "gr…röße");
     }
 
     #[test]
