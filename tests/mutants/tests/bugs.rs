@@ -42,6 +42,19 @@ fn every_required_bug_exists() {
     assert_eq!(missing, Vec::<&str>::new());
 }
 
+/// The page of figures must be written again when a bug or its test changes.
+#[test]
+fn page_of_figures_lists_every_bug() {
+    let page = fs::read_to_string(root().join("docs/figures/mutants.md")).expect("the page");
+    let listed: Vec<&str> = page.lines().filter(|line| line.starts_with("| ") && line.contains("`cairn")).collect();
+    let bugs = bugs();
+    assert_eq!(listed.len(), bugs.len(), "{listed:#?}");
+    for (Bug { name, caught_by, says, .. }, row) in bugs.iter().zip(listed) {
+        let parts = [format!("| {name} |"), format!("`{}`", caught_by.case), says.clone()];
+        assert!(parts.iter().all(|part| row.contains(part.as_str())), "{name}: {row}");
+    }
+}
+
 #[test]
 fn every_edit_applies() {
     for bug in bugs() {
