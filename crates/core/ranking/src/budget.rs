@@ -1,5 +1,6 @@
-//! Cuts an answer to its limits: the number of results and the number of tokens. `limit` and `max_tokens` are
-//! never exceeded, and the answer reports what was cut.
+//! Cuts an answer to its limits: the number of results and the number of tokens. The answer reports what was
+//! cut. [`fit`] never exceeds `limit` or `max_tokens`. [`fit_at_least_one`] may exceed `max_tokens`, but only
+//! with the first result.
 
 use crate::words;
 

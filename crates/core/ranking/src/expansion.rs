@@ -138,23 +138,10 @@ mod tests {
     use cairn_domain::EdgeKind;
 
     use super::*;
-    use crate::test_chunks::chunk;
-    use crate::{
-        Candidate, Listed, Lists, QueryWords, RankQuery, RepositoryWords, ScopeFrequencies, ScoreRange, Weights, rank,
-    };
+    use crate::test_chunks::{candidate, chunk};
+    use crate::{Lists, QueryWords, RankQuery, RepositoryWords, ScopeFrequencies, ScoreRange, Weights, rank};
 
     fn hits(paths: &[(&str, i64)]) -> Vec<RankedHit> {
-        let candidate = |(path, score): &(&str, i64)| Candidate {
-            chunk: chunk(path, 1, path),
-            dense: Some(Listed { rank: None, score: *score }),
-            terms: None,
-            name_rank: None,
-            relation_rank: None,
-            via: Vec::new(),
-            pattern_rank: None,
-            named: None,
-            definition: None,
-        };
         let lists = Lists { dense: ScoreRange { first: 1000, last: 0 }, terms: ScoreRange { first: 1, last: 0 } };
         let query = RankQuery {
             words: &QueryWords::of("some words"),
@@ -166,7 +153,8 @@ mod tests {
             frequencies: &ScopeFrequencies::default(),
             signals: Signals::default(),
         };
-        rank(paths.iter().map(candidate).collect(), lists, query).hits
+        let candidates = paths.iter().map(|(path, score)| candidate(path, 1, path, *score)).collect();
+        rank(candidates, lists, query).hits
     }
 
     fn via() -> Via {

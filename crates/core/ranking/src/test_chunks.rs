@@ -1,10 +1,12 @@
-//! Builds chunks for the tests of this crate.
+//! Builds chunks and candidates for the tests of this crate.
 
 use std::sync::Arc;
 
 use cairn_domain::{
     ChunkKey, ChunkKind, ChunkRecord, ContentHash, LineSpan, RepoPath, RepositoryId, RepositoryName, Tenant,
 };
+
+use crate::{Candidate, Listed};
 
 /// A chunk of one line without a symbol.
 pub(crate) fn chunk(path: &str, line: u32, text: &str) -> ChunkRecord {
@@ -38,4 +40,20 @@ pub(crate) fn chunk(path: &str, line: u32, text: &str) -> ChunkRecord {
 /// A chunk with the code of a symbol.
 pub(crate) fn chunk_of(symbol: &str) -> ChunkRecord {
     ChunkRecord { symbol: Some(symbol.to_owned()), ..chunk("src/a.rs", 1, symbol) }
+}
+
+/// A candidate that is only in the list of vectors.
+pub(crate) fn candidate(path: &str, line: u32, text: &str, score: i64) -> Candidate {
+    let dense = Some(Listed { rank: None, score });
+    Candidate {
+        chunk: chunk(path, line, text),
+        dense,
+        terms: None,
+        name_rank: None,
+        relation_rank: None,
+        via: Vec::new(),
+        pattern_rank: None,
+        named: None,
+        definition: None,
+    }
 }

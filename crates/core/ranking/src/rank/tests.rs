@@ -4,25 +4,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::QuestionWord;
 use crate::list_points::{Listed, ScoreRange};
-use crate::test_chunks::chunk;
+use crate::test_chunks::candidate;
 
 const LISTS: Lists = Lists { dense: ScoreRange { first: 1000, last: 0 }, terms: ScoreRange { first: 100, last: 0 } };
-
-/// A candidate that is only in the list of vectors.
-fn candidate(path: &str, line: u32, text: &str, score: i64) -> Candidate {
-    let dense = Some(Listed { rank: None, score });
-    Candidate {
-        chunk: chunk(path, line, text),
-        dense,
-        terms: None,
-        name_rank: None,
-        relation_rank: None,
-        via: Vec::new(),
-        pattern_rank: None,
-        named: None,
-        definition: None,
-    }
-}
 
 fn ranked(candidates: Vec<Candidate>, question: &str) -> Vec<RankedHit> {
     ranked_with(candidates, question, Signals::default())
