@@ -124,6 +124,14 @@ pub(crate) fn remove(path: &Path) -> Result<(), SegmentError> {
     }
 }
 
+/// Removes an empty directory. It is not an error if the directory is missing or not empty.
+pub(crate) fn remove_directory(directory: &Path) -> Result<(), SegmentError> {
+    match fs::remove_dir(directory) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) => Ok(()),
+        removed => removed.map_err(SegmentError::io("remove", directory)),
+    }
+}
+
 /// The sorted names of the segments in a directory. Empty if the directory does not exist.
 pub(crate) fn segment_names(directory: &Path) -> Result<Vec<String>, SegmentError> {
     let mut names = directory_names(directory)?;

@@ -18,6 +18,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use cairn_domain::{ChunkKey, GenerationId, Interval, Tenant, View};
@@ -87,6 +88,8 @@ pub(crate) fn sweep_aborted(repository: &Repository, aborted: GenerationId) -> R
 }
 
 /// Removes every record that began before the generation `before`, and the folder if it has no segments left.
+/// The lock file is removed last. From then on, other processes can lock the folder and write to it, and then
+/// the folder is kept.
 pub(crate) fn remove(repository: &Repository, tenant: &Tenant, before: GenerationId) -> Result<(), SegmentError> {
     let directory = repository.directory();
     let Some(lock) = lock(directory)? else { return Ok(()) };
@@ -98,8 +101,13 @@ pub(crate) fn remove(repository: &Repository, tenant: &Tenant, before: Generatio
             None => remove_from_merged(directory, &path, tenant, before)?,
         }
     }
-    if files::segment_names(directory)?.is_empty() {
-        fs::remove_dir_all(directory).map_err(SegmentError::io("remove", directory))?;
+    let names = files::directory_names(directory)?;
+    if !names.iter().any(|name| name.ends_with(files::SEGMENT_SUFFIX)) {
+        for name in names.iter().filter(|name| *name != LOCK_FILE) {
+            files::remove(&directory.join(name))?;
+        }
+        files::remove(&directory.join(LOCK_FILE))?;
+        files::remove_directory(directory)?;
     }
     drop(lock);
     Ok(())
@@ -316,24 +324,29 @@ fn generations(segment: &Segment) -> impl Iterator<Item = GenerationId> {
 /// Locks the repository, so that no other thread or process runs maintenance or stages records. Returns
 /// `None` if the repository does not exist.
 fn lock(directory: &Path) -> Result<Option<File>, SegmentError> {
-    let Some(file) = lock_file(directory)? else { return Ok(None) };
-    file.lock().map_err(SegmentError::io("lock", directory))?;
-    Ok(Some(file))
+    lock_file(directory, File::lock)
 }
 
 /// Locks the repository, so that no other thread or process runs maintenance. Several writers may stage
 /// records at the same time. Returns `None` if the repository does not exist.
 pub(crate) fn lock_for_staging(directory: &Path) -> Result<Option<File>, SegmentError> {
-    let Some(file) = lock_file(directory)? else { return Ok(None) };
-    file.lock_shared().map_err(SegmentError::io("lock", directory))?;
-    Ok(Some(file))
+    lock_file(directory, File::lock_shared)
 }
 
-fn lock_file(directory: &Path) -> Result<Option<File>, SegmentError> {
+/// Opens and locks the lock file. If the file was removed while this function waited for the lock, the new
+/// file of the same name is opened and locked.
+fn lock_file(directory: &Path, lock: fn(&File) -> io::Result<()>) -> Result<Option<File>, SegmentError> {
     let path = directory.join(LOCK_FILE);
-    match File::options().create(true).truncate(false).write(true).open(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        file => file.map(Some).map_err(SegmentError::io("open", &path)),
+    loop {
+        let file = match File::options().create(true).truncate(false).write(true).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file.map_err(SegmentError::io("open", &path))?,
+        };
+        lock(&file).map_err(SegmentError::io("lock", directory))?;
+        let locked = file.metadata().map_err(SegmentError::io("read", &path))?;
+        if fs::metadata(&path).is_ok_and(|named| (named.dev(), named.ino()) == (locked.dev(), locked.ino())) {
+            return Ok(Some(file));
+        }
     }
 }
 

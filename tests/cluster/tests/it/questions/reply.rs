@@ -63,30 +63,11 @@ impl Reply {
         json!({ "exit_code": self.exit_code, "reported": lines })
     }
 
-    /// Whether the counts of an exact search, or of a suggested exact search, are lower bounds.
-    fn has_lower_bounds(&self) -> bool {
-        self.lines.iter().any(|line| line["is_exact"] == false || line.to_string().contains(AT_LEAST))
-    }
-
-    /// Removes the counts of an exact search, and of suggested calls.
-    fn forget_counts(&mut self) {
-        for line in &mut self.lines {
-            forget_suggested_counts(line);
-            for count in ["is_exact", "num_files", "num_results"] {
-                line[count] = Value::Null;
-            }
-            if line["cut"].is_object() {
-                line["cut"]["num_left"] = Value::Null;
-            }
-        }
-    }
-
     /// If one answer has lower bounds instead of counts, removes the counts of both answers. Lower bounds
     /// depend on the time that counting took.
     pub(super) fn keep_comparable_counts(&mut self, other: &mut Self) {
-        if self.has_lower_bounds() || other.has_lower_bounds() {
-            self.forget_counts();
-            other.forget_counts();
+        if self.lines.iter().chain(&other.lines).any(has_lower_bounds) {
+            self.lines.iter_mut().chain(&mut other.lines).for_each(forget_counts);
         }
     }
 
@@ -136,6 +117,22 @@ fn places(result: &Value) -> Vec<(String, Location)> {
         |at: &Value| (text(&at["repository"]), text(&at["path"]), at["start_line"].as_u64().unwrap_or_default());
     let score = result["score"].to_string();
     [result].into_iter().chain(also_at).map(|at| (score.clone(), place(at))).collect()
+}
+
+/// Whether the counts of an exact search, or of a suggested exact search, are lower bounds.
+pub(super) fn has_lower_bounds(answer: &Value) -> bool {
+    answer["is_exact"] == false || answer.to_string().contains(AT_LEAST)
+}
+
+/// Removes the counts of an exact search, and of suggested calls.
+pub(super) fn forget_counts(answer: &mut Value) {
+    forget_suggested_counts(answer);
+    for count in ["is_exact", "num_files", "num_results"] {
+        answer[count] = Value::Null;
+    }
+    if answer["cut"].is_object() {
+        answer["cut"]["num_left"] = Value::Null;
+    }
 }
 
 pub(super) fn comparable(mut answer: Value) -> Value {

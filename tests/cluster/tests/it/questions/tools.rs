@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::drawn::Drawn;
-use super::reply::comparable;
+use super::reply::{comparable, forget_counts, has_lower_bounds};
 use super::{Round, Sides, none_of};
 use crate::isolation;
 
@@ -32,8 +32,9 @@ impl Sides {
         for (tool, arguments) in CALLS {
             for _ in 0..DRAWS {
                 let call = call_of(tool, arguments, &drawn.values()?)?;
-                let mine = result(agent.call(&call)?);
-                let theirs = result(self.call(&call).await?);
+                let mut mine = result(agent.call(&call)?);
+                let mut theirs = result(self.call(&call).await?);
+                keep_comparable_counts([&mut mine, &mut theirs]);
                 if mine != theirs {
                     differences.push(format!("{call}\nlocal {mine:#}\ncluster {theirs:#}"));
                 }
@@ -110,6 +111,17 @@ fn result(mut reported: Value) -> Value {
     }
     result["structuredContent"] = comparable(result["structuredContent"].take());
     result
+}
+
+/// If one result has lower bounds instead of counts, removes the counts of both results, and the texts, which
+/// also state the counts. Lower bounds depend on the time that counting took.
+fn keep_comparable_counts(results: [&mut Value; 2]) {
+    if results.iter().any(|result| has_lower_bounds(&result["structuredContent"])) {
+        for result in results {
+            forget_counts(&mut result["structuredContent"]);
+            result["content"] = Value::Null;
+        }
+    }
 }
 
 /// Replaces times, run ids and cursors in a text with fixed words.
