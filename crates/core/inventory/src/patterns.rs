@@ -276,6 +276,8 @@ mod tests {
         check(&["/*.rs"], &["lib.rs"], &["src/lib.rs"]);
         check(&["./src/*.rs"], &["src/lib.rs"], &["a/src/lib.rs"]);
         check(&["{a,b}.txt", "[0-9]?.c"], &["x/a.txt", "b.txt", "1x.c"], &["c.txt", "xx.c"]);
+        check(&["src/foo[!0-9]*", "src/[+-Z]b"], &["src/foox", "src/.b"], &["src/foo/bar.c", "src/foo1", "src//b"]);
+        check(&["*.[[:digit:]]"], &["man.1", "x/man.7"], &["man.d", "man.:"]);
         check(&["größe*"], &["größe.txt", "d/größer"], &["grosse"]);
     }
 
