@@ -61,6 +61,8 @@ impl Passing {
         match point.rsplit("::").next().unwrap_or_default() {
             "abort" => Self::Cancelling,
             "create" if point.starts_with("home") => Self::Creating,
+            // Only the first run registers the repository.
+            "register" => Self::Creating,
             "sweep_aborted" | "forget_aborted" => Self::SweepingCancelled,
             "delete" if point.starts_with("store") => Self::Removing,
             "remove" | "remove_repository" | "forget_deletion" => Self::Removing,

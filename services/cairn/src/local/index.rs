@@ -107,7 +107,11 @@ impl Local {
             // `remove` also removes the clone, so the opened source is no longer usable.
             opened = None;
         }
-        self.runs.register(record.clone()).await?;
+        // A registered record is not registered again, because another process may have removed the repository
+        // in the meantime.
+        if is_new {
+            self.runs.register(record.clone()).await?;
+        }
         self.keep_name_on_disk(&record)?;
         // Each run has its own broker. In a shared broker, the unacknowledged jobs of a stopped runner would
         // remain in progress forever.

@@ -4,6 +4,8 @@ mod support;
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use cairn_domain::{ChunkKind, DenseVector, GenerationId, RepositoryId, Scope, Tenant, View};
 use cairn_local_segments::SegmentStore;
@@ -69,6 +71,40 @@ async fn hits_are_ordered_by_score_then_place() {
     );
     assert!(hits.iter().all(|hit| hit.score == -1));
     assert_eq!(found[3], chunk(fixture.repository, "src/net/b.go", 3, "text 3"));
+}
+
+/// Other processes have their own `SegmentStore` of the same folder.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn removal_beside_other_maintenance_succeeds() {
+    let fixture = Fixture::new().await;
+    let (folder, repository) = (fixture.folder.path().to_owned(), fixture.repository);
+    let is_over = Arc::new(AtomicBool::new(false));
+    let others: Vec<_> = (0..2)
+        .map(|_| {
+            let (store, is_over) = (SegmentStore::new(&folder), Arc::clone(&is_over));
+            tokio::spawn(async move {
+                while !is_over.load(Ordering::Relaxed) {
+                    store.compact(repository).await.expect("compacted");
+                }
+            })
+        })
+        .collect();
+    for generation in 2..200 {
+        let only = point(chunk(repository, "src/a.rs", 1, "text"), &[1, 1], &[(7, 1)]);
+        let staged = StagedPoints { points: vec![only], retired: Vec::new() };
+        let staging = Staging::new(Tenant::local(), run(repository, generation), part(0));
+        fixture.store.stage(&staging, staged).await.expect("staged");
+        let before = GenerationId(generation);
+        fixture.store.remove_repository(&Tenant::local(), repository, before).await.expect("removed");
+        assert_eq!(fixture.lines(&view(generation + 1, &[]), &ChunkFilter::default(), 9).await, [1]);
+        fixture.store.remove_repository(&Tenant::local(), repository, GenerationId::OPEN).await.expect("removed");
+    }
+    is_over.store(true, Ordering::Relaxed);
+    for other in others {
+        other.await.expect("no panic");
+    }
+    fixture.store.remove_repository(&Tenant::local(), repository, GenerationId::OPEN).await.expect("removed");
+    assert!(!folder.join(repository.to_string()).exists());
 }
 
 #[tokio::test]
