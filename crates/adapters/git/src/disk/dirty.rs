@@ -45,15 +45,25 @@ pub(super) fn is_dirty(
 ) -> bool {
     let modes_count = repository.tracks_modes();
     let index_written = fs::metadata(repository.index_path()).map_or(0, |metadata| metadata.mtime());
+    let mut num_left_out = 0;
     for entry in tracked {
-        let Some(found) = disk.find(&entry.path).filter(|_| !meter.is_stopped()) else { return true };
+        if meter.is_stopped() {
+            return true;
+        }
+        let Some(found) = disk.find(&entry.path) else {
+            if !entry.is_left_out {
+                return true;
+            }
+            num_left_out += 1;
+            continue;
+        };
         if !is_unchanged(entry, found, modes_count) && !is_clean_by_stat(disk.root, entry, index_written) {
             return true;
         }
     }
     // The index contains each path once (except for merge conflicts), so a different number of entries means
     // that files are untracked or missing.
-    if tracked.len() + disk.num_faults != disk.entries.len() {
+    if tracked.len() - num_left_out + disk.num_faults != disk.entries.len() {
         return true;
     }
     let Some(commit) = commit else { return !tracked.is_empty() };

@@ -22,6 +22,8 @@ const FIXED_BYTES: u64 = 62;
 /// The bits of the flags of an entry.
 const EXTENDED: u16 = 0x4000;
 const NAME_LENGTH: u16 = 0x0fff;
+/// A bit of the extended flags.
+const SKIP_WORKTREE: u16 = 0x4000;
 /// The longest path that a system opens.
 const MAX_PATH_BYTES: usize = 4_096;
 /// Maximum size of the file, and of all paths together, for each path that the index may have.
@@ -39,6 +41,8 @@ pub(crate) struct TrackedFile {
     pub(crate) file_size: u32,
     pub(crate) changed_at_seconds: u32,
     pub(crate) changed_at_nanoseconds: u32,
+    /// Whether a sparse checkout leaves the file out of the working tree.
+    pub(crate) is_left_out: bool,
 }
 
 /// Reads the index at this path. It is empty if the file does not exist.
@@ -147,9 +151,9 @@ impl Content {
         let file_size = self.number()?;
         let id = Oid::from_bytes(&self.array::<20>()?).map_err(|_| IndexFault::Damaged)?;
         let flags = u16::from_be_bytes(self.array()?);
-        let mut num_fixed_bytes = FIXED_BYTES;
+        let (mut num_fixed_bytes, mut extended_flags) = (FIXED_BYTES, 0);
         if flags & EXTENDED != 0 {
-            let _extended_flags: [u8; 2] = self.array()?;
+            extended_flags = u16::from_be_bytes(self.array()?);
             num_fixed_bytes += 2;
         }
         if version == 4 {
@@ -168,7 +172,8 @@ impl Content {
             self.skip(num_zeros - 1)?;
         }
         let path = path.as_slice().into();
-        Ok(TrackedFile { path, id, mode, file_size, changed_at_seconds, changed_at_nanoseconds })
+        let is_left_out = extended_flags & SKIP_WORKTREE != 0;
+        Ok(TrackedFile { path, id, mode, file_size, changed_at_seconds, changed_at_nanoseconds, is_left_out })
     }
 
     /// Appends the bytes before the next zero byte to a path.

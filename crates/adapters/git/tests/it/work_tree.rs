@@ -128,6 +128,22 @@ fn tree_is_dirty_when_it_differs_from_the_commit() {
 }
 
 #[test]
+fn sparse_checkout_is_clean() {
+    let fixture = Fixture::repository();
+    fixture.write("kept/a", "1");
+    fixture.write("left/b", "2");
+    fixture.commit_all();
+    fixture.git(&["sparse-checkout", "set", "--no-sparse-index", "kept"]);
+    assert!(!fixture.repo.join("left").exists());
+    assert!(!is_dirty(check_listing(&fixture).as_ref()), "a sparse checkout");
+    fixture.write("left/c", "3");
+    assert!(is_dirty(check_listing(&fixture).as_ref()), "an untracked file in a folder that was left out");
+    fs::remove_file(fixture.repo.join("left/c")).expect("removed");
+    fs::remove_file(fixture.repo.join("kept/a")).expect("removed");
+    assert!(is_dirty(check_listing(&fixture).as_ref()), "a missing file in a folder that was kept");
+}
+
+#[test]
 fn filtered_files_are_clean_if_git_reports_so() {
     let fixture = Fixture::repository();
     fixture.write(".gitattributes", "*.txt text eol=crlf\n");
