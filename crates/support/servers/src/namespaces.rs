@@ -5,7 +5,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use std::{env, io};
 
 use anyhow::{Context, Result};
@@ -15,6 +15,8 @@ use url::Url;
 /// The minimum number of namespaces. Further namespaces are created only while all of these namespaces are in
 /// use.
 const LEAST_NAMESPACES: usize = 6;
+/// A namespace that has been free for a shorter time may still receive a statement of a killed process.
+const SETTLED_AFTER: Duration = Duration::from_secs(5);
 /// The number of nodes that one transaction removes.
 const NODES_AT_ONCE: usize = 5_000;
 
@@ -27,8 +29,8 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// Takes the namespace that has been free for the longest time, and removes its data. The constraints and
-    /// indexes of the namespace may already exist. `url` is `bolt://USER:PASSWORD@HOST:PORT`.
+    /// Takes a free namespace and removes its data. The constraints and indexes of the namespace may already
+    /// exist. `url` is `bolt://USER:PASSWORD@HOST:PORT`.
     pub async fn take(url: &str) -> Result<Self> {
         let namespace = Self::lock()?;
         let graph = connect(url).await?;
@@ -44,9 +46,9 @@ impl Namespace {
     fn lock() -> Result<Self> {
         let folder = env::temp_dir().join("cairn-test-namespaces");
         fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-        let used_at = |number: usize| used_at(&folder.join(name(number)));
+        let order = |number: usize| order(free_for(&folder.join(name(number))));
         let mut numbers: Vec<usize> = (0..LEAST_NAMESPACES).collect();
-        numbers.sort_by_key(|number| used_at(*number));
+        numbers.sort_by_key(|number| order(*number));
         for number in numbers.into_iter().chain(LEAST_NAMESPACES..) {
             let lock = File::create(folder.join(name(number))).context("cannot create the lock of a namespace")?;
             match lock.try_lock() {
@@ -98,11 +100,20 @@ fn name(number: usize) -> String {
     format!("tests_{number}")
 }
 
-/// The time at which a test last took or released the namespace. The earliest possible time if no test has
-/// used it.
-fn used_at(lock: &Path) -> SystemTime {
+/// The time since a test took or released the namespace. `None` if no test has used it.
+fn free_for(lock: &Path) -> Option<Duration> {
     let modified = || -> io::Result<SystemTime> { fs::metadata(lock)?.modified() };
-    modified().unwrap_or(SystemTime::UNIX_EPOCH)
+    Some(SystemTime::now().duration_since(modified().ok()?).unwrap_or_default())
+}
+
+/// The order in which namespaces are tried. The namespace that was used last comes first, because the server
+/// has plans for its statements. Unused namespaces come last, because their constraints must be created.
+fn order(free_for: Option<Duration>) -> (u8, Duration) {
+    match free_for {
+        Some(time) if time >= SETTLED_AFTER => (0, time),
+        Some(time) => (1, SETTLED_AFTER - time),
+        None => (2, Duration::ZERO),
+    }
 }
 
 async fn connect(url: &str) -> Result<Graph> {
@@ -122,4 +133,17 @@ async fn run(graph: &Graph, statement: &str) -> Result<Vec<Row>> {
     }
     transaction.commit().await?;
     Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn namespaces_with_plans_are_tried_first() {
+        let seconds = |seconds: u64| Some(Duration::from_secs(seconds));
+        let mut namespaces = [None, seconds(1), seconds(600), seconds(6), seconds(3)];
+        namespaces.sort_by_key(|free_for| order(*free_for));
+        assert_eq!(namespaces, [seconds(6), seconds(600), seconds(3), seconds(1), None]);
+    }
 }

@@ -91,6 +91,8 @@ impl Home {
         command
     }
 
+    /// Plans are kept for a day. Tests fill and empty the database all the time, so the server would discard
+    /// its plans all the time.
     fn write_settings(&self, port: u16, has_password: bool) -> Result<()> {
         let mut settings = format!(
             "server.default_listen_address=127.0.0.1\n\
@@ -102,6 +104,7 @@ impl Home {
              dbms.security.auth_enabled={has_password}\n\
              dbms.usage_report.enabled=false\n\
              server.memory.pagecache.size=64m\n\
+             dbms.cypher.min_replan_interval=1d\n\
              db.transaction.timeout=60s\n\
              db.lock.acquisition.timeout=30s\n"
         );
