@@ -378,12 +378,12 @@ class Checks:
         templates = (await self.client.list_resource_templates()).resource_templates
         assert len(templates) == 3
 
-    async def check_an_edit_is_seen_after_it_was_told(self):
+    async def check_a_reported_edit_is_seen(self):
         """This check must be the last one, because it changes the repository."""
         path = self.root / "app/dates.py"
         path.write_text(FILES["app/dates.py"] + "\n\ndef format_http_date(value):\n    return str(value)\n")
-        told = await self.good("index_repository", changed_files=["app/dates.py"])
-        assert told.json["state"] == "published" and told.json["run_id"], told.text
+        run = await self.good("index_repository", changed_files=["app/dates.py"])
+        assert run.json["state"] == "published" and run.json["run_id"], run.text
         read = await self.good("read_code", symbol="format_http_date")
         assert read.json["sources"][0]["commit"] == f"{self.commit}-dirty"
         assert f" @ {self.commit[:12]}-dirty, indexed" in read.text, read.text

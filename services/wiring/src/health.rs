@@ -54,7 +54,7 @@ impl Health {
         probes: &Probes,
     ) -> Self {
         let (broker, runner, gate, probes) = (Arc::clone(broker), Arc::clone(runner), gate.clone(), probes.clone());
-        export_standing(&broker);
+        export_broker_state(&broker);
         let alive: Check = {
             let broker = Arc::clone(&broker);
             Arc::new(move || if broker.health().is_alive() { Vec::new() } else { faults(&broker) })
@@ -104,7 +104,7 @@ impl Health {
 
 /// Exports the state of the connection to the broker as metrics of this process. After the broker has been
 /// dropped, all these metrics are 0.
-fn export_standing(broker: &Arc<RabbitMqBroker>) {
+fn export_broker_state(broker: &Arc<RabbitMqBroker>) {
     let broker = Arc::downgrade(broker);
     export(&BROKER_GAUGES, move || {
         let Some(broker) = broker.upgrade() else { return vec![0; BROKER_GAUGES.len()] };

@@ -127,12 +127,12 @@ pub(crate) fn log_discovered(discovered: &Discovered) {
     let (tenant, organisation) = (discovered.tenant.as_str(), &discovered.organisation);
     let organisation = format!("{}/{}", organisation.host, organisation.name);
     match &discovered.outcome {
-        Ok(changes) => tell_changes(tenant, &organisation, changes),
+        Ok(changes) => log_changes(tenant, &organisation, changes),
         Err(error) => tracing::error!(tenant, organisation, code = %error.code, "not listed: {}", error.chain()),
     }
 }
 
-fn tell_changes(tenant: &str, organisation: &str, changes: &Changes) {
+fn log_changes(tenant: &str, organisation: &str, changes: &Changes) {
     for name in changes.added.iter().take(LOGGED) {
         tracing::info!(tenant, organisation, repository = name.as_str(), "registered");
     }

@@ -158,7 +158,7 @@ fn explanation_of(repository: &str, file: &str) -> SuggestedCall {
 
 /// The call to make after the file has been repaired.
 fn indexed_again(repository: &str) -> SuggestedCall {
-    let reason = "indexes the repository again, after the file was repaired";
+    let reason = "indexes the repository again; repair the file first";
     suggested("index_repository", reason, ("/v1/index", "target"), [("path", repository)])
 }
 

@@ -647,6 +647,19 @@ async fn relations_show_places_and_confidence() {
 }
 
 #[tokio::test]
+async fn label_comes_before_the_first_name() {
+    let agent = agent().await;
+    for (tool, arguments) in [
+        ("read_code", json!({"path": "README.md"})),
+        ("analyze_relationship", json!({"name": "scan", "relation": "callers"})),
+        ("analyze_relationship", json!({"name": "Server", "relation": "callers"})),
+    ] {
+        let text = agent.call(tool, arguments).await.ok().text;
+        assert!(text.starts_with(UNTRUSTED), "{text}");
+    }
+}
+
+#[tokio::test]
 async fn repository_text_stays_in_its_fence() {
     let agent = agent().await;
     let read = agent.call("read_code", json!({"path": "README.md"})).await.ok();

@@ -158,14 +158,14 @@ pub(super) fn code(code: &CodeText, rest: Option<&str>) -> String {
         (Some(start), Some(end)) => format!("{start}-{end}"),
         _ => "no lines".to_owned(),
     };
-    let mut out = format!("{}:{lines} of {} lines", one_line(&code.path), code.num_lines);
+    let mut out = format!("{UNTRUSTED}\n{}:{lines} of {} lines", one_line(&code.path), code.num_lines);
     if let Some(symbol) = &code.symbol {
         out.push_str(&format!(", {} {}", symbol.kind, one_line(&symbol.name)));
     }
     if let Some(resolution) = &code.resolution {
         out.push_str(&format!("\n{}", resolution.sentence(one_line)));
     }
-    out.push_str(&format!("\n{UNTRUSTED}\n"));
+    out.push('\n');
     put_pattern(&mut out, code.follows_pattern.as_deref());
     put_fenced(&mut out, &code.language, &code.text);
     if let Some(rest) = rest {
@@ -185,7 +185,7 @@ pub(super) fn code(code: &CodeText, rest: Option<&str>) -> String {
 
 /// The edges of one relation that start or end at a name. `more` is the call that shows more edges.
 pub(super) fn graph(answer: &Relationships, relation: &str, more: Option<&str>) -> String {
-    let mut out = String::new();
+    let mut out = format!("{UNTRUSTED}\n");
     for node in answer.about.iter().take(MAX_LISTED) {
         let start = node.start_line.map(|line| format!(":{line}")).unwrap_or_default();
         let path = node.path.as_deref().map(one_line).unwrap_or_default();
@@ -199,9 +199,8 @@ pub(super) fn graph(answer: &Relationships, relation: &str, more: Option<&str>) 
         out.push_str(&format!("{}\n", resolution.sentence(one_line)));
     }
     if answer.edges.is_empty() {
-        out.push_str(&format!("{UNTRUSTED}\nnone are known"));
+        out.push_str("none are known");
     } else {
-        out.push_str(&format!("{UNTRUSTED}\n"));
         let several = answer.sources.len() > 1;
         // The edges of each definition are listed separately.
         for of_one in answer.edges.chunk_by(|left, right| left.about == right.about) {

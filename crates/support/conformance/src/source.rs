@@ -73,7 +73,7 @@ fn open(subject: &dyn SourceUnderTest, source: &Source, cache: &SourceCache) -> 
     Ok(subject.reader().open(source, &options)?)
 }
 
-fn open_anew(subject: &dyn SourceUnderTest, source: &Source) -> Result<Box<dyn SnapshotTree>> {
+fn open_without_cache(subject: &dyn SourceUnderTest, source: &Source) -> Result<Box<dyn SnapshotTree>> {
     open(subject, source, &SourceCache::default())
 }
 
@@ -88,7 +88,7 @@ fn find<'t>(tree: &'t dyn SnapshotTree, bytes: &[u8]) -> Result<&'t TreeEntry> {
 
 async fn every_path_is_listed_once_and_sorted(subject: &dyn SourceUnderTest) -> Result<()> {
     for held in [many(), files(&[(b"only", b"1")])] {
-        let tree = open_anew(subject, &subject.hold(&held)?)?;
+        let tree = open_without_cache(subject, &subject.hold(&held)?)?;
         let found: Vec<(String, u64)> =
             tree.entries().iter().map(|entry| (entry.path.to_string(), entry.size_bytes)).collect();
         let expected: Result<Vec<(RepoPath, u64)>> =
@@ -105,7 +105,7 @@ async fn every_path_is_listed_once_and_sorted(subject: &dyn SourceUnderTest) -> 
 
 async fn equal_contents_have_the_id_that_git_gives(subject: &dyn SourceUnderTest) -> Result<()> {
     let held = files(&[(b"empty", b""), (b"hello", b"hello\n"), (b"in/hello", b"hello\n"), (b"other", b"hello")]);
-    let tree = open_anew(subject, &subject.hold(&held)?)?;
+    let tree = open_without_cache(subject, &subject.hold(&held)?)?;
     let id = |name: &[u8]| Ok::<_, anyhow::Error>(find(tree.as_ref(), name)?.blob.to_string());
     expect_eq!(id(b"empty")?, "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
     expect_eq!(id(b"hello")?, "ce013625030ba8dba906f756967f9e9ca394464a");
@@ -116,7 +116,7 @@ async fn equal_contents_have_the_id_that_git_gives(subject: &dyn SourceUnderTest
 
 async fn contents_come_back(subject: &dyn SourceUnderTest) -> Result<()> {
     let held = many();
-    let tree = open_anew(subject, &subject.hold(&held)?)?;
+    let tree = open_without_cache(subject, &subject.hold(&held)?)?;
     // Two readers are used, because in production each thread has its own reader.
     let (mut first, mut second) = (tree.reader()?, tree.reader()?);
     for (name, content) in &held {
@@ -131,23 +131,23 @@ async fn contents_come_back(subject: &dyn SourceUnderTest) -> Result<()> {
 
 async fn a_state_has_one_revision(subject: &dyn SourceUnderTest) -> Result<()> {
     let source = subject.hold(&many())?;
-    let (one, again) = (open_anew(subject, &source)?, open_anew(subject, &source)?);
+    let (one, again) = (open_without_cache(subject, &source)?, open_without_cache(subject, &source)?);
     expect_eq!(one.revision().label(), again.revision().label());
     expect_eq!(one.entries(), again.entries());
     let mut changed = many();
     changed.insert(b"a".to_vec(), b"other\n".to_vec());
-    let other = open_anew(subject, &subject.hold(&changed)?)?;
+    let other = open_without_cache(subject, &subject.hold(&changed)?)?;
     ensure!(one.revision().label() != other.revision().label(), "two different states have the same revision");
     Ok(())
 }
 
 async fn a_change_shows_where_it_is(subject: &dyn SourceUnderTest) -> Result<()> {
-    let before = open_anew(subject, &subject.hold(&many())?)?;
+    let before = open_without_cache(subject, &subject.hold(&many())?)?;
     let mut held = many();
     held.insert(b"a".to_vec(), b"SAME\n".to_vec());
     held.insert(b"added".to_vec(), b"1".to_vec());
     held.remove(b"zeros".as_slice());
-    let after = open_anew(subject, &subject.hold(&held)?)?;
+    let after = open_without_cache(subject, &subject.hold(&held)?)?;
     let contents = |tree: &dyn SnapshotTree| -> BTreeMap<String, String> {
         tree.entries().iter().map(|entry| (entry.path.to_string(), entry.blob.to_string())).collect()
     };
@@ -170,9 +170,9 @@ async fn caches_change_nothing(subject: &dyn SourceUnderTest) -> Result<()> {
             held.remove(format!("wide/{round}").as_bytes());
         }
         let source = subject.hold(&held)?;
-        let (cached, anew) = (open(subject, &source, &cache)?, open_anew(subject, &source)?);
-        expect_eq!(cached.entries(), anew.entries());
-        expect_eq!(cached.revision().label(), anew.revision().label());
+        let (cached, uncached) = (open(subject, &source, &cache)?, open_without_cache(subject, &source)?);
+        expect_eq!(cached.entries(), uncached.entries());
+        expect_eq!(cached.revision().label(), uncached.revision().label());
         cache = cached.cache().clone();
     }
     Ok(())
@@ -182,7 +182,7 @@ async fn caches_change_nothing(subject: &dyn SourceUnderTest) -> Result<()> {
 /// An open tree never shows the bytes of another state.
 async fn a_tree_stays_as_it_was_opened(subject: &dyn SourceUnderTest) -> Result<()> {
     let mut held = files(&[(b"changes", b"before"), (b"goes", b"before"), (b"stays", b"before")]);
-    let tree = open_anew(subject, &subject.hold(&held)?)?;
+    let tree = open_without_cache(subject, &subject.hold(&held)?)?;
     let entries = tree.entries().to_vec();
     held.insert(b"changes".to_vec(), b"after!".to_vec());
     held.remove(b"goes".as_slice());
@@ -237,7 +237,7 @@ async fn the_head_follows_the_source(subject: &dyn SourceUnderTest) -> Result<()
         expect_eq!(head, subject.reader().head(&source, &options)?);
         expect_eq!(head.is_some(), subject.reports_head());
         if let Some(head) = head {
-            expect_eq!(open_anew(subject, &source)?.revision().label(), head.to_string());
+            expect_eq!(open_without_cache(subject, &source)?.revision().label(), head.to_string());
         }
         heads.push(head);
     }

@@ -86,14 +86,14 @@ impl<L: Layer> LayerStore<L> {
     }
 
     /// Keys of the layers of a repository, or of all repositories. Uses the cached list if it is valid for
-    /// the view, unless `anew` requests a new list.
+    /// the view, unless `is_refreshed` requests a new list.
     pub async fn keys(
         &self,
         repository: Option<RepositoryId>,
         view: &View,
-        anew: bool,
+        is_refreshed: bool,
     ) -> Result<Arc<Vec<String>>, L::Error> {
-        let known = if anew { None } else { self.cache().keys(repository, view) };
+        let known = if is_refreshed { None } else { self.cache().keys(repository, view) };
         if let Some(keys) = known {
             return Ok(keys);
         }

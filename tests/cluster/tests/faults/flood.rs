@@ -18,7 +18,7 @@ use crate::bench::{Bench, PATIENCE};
 const AT_ONCE: u64 = 500;
 /// The first request number in the jobs. No real request has such a number, because request numbers are times
 /// in milliseconds.
-const NOBODY_ASKED: u64 = 1 << 53;
+const UNREQUESTED: u64 = 1 << 53;
 const OFTEN: Duration = Duration::from_millis(1);
 
 /// A task that publishes jobs without a pause, so that some jobs are always in transit.
@@ -88,7 +88,7 @@ async fn publish(
 }
 
 fn jobs(repository: RepositoryId, num_before: u64) -> Vec<Job> {
-    let numbers = NOBODY_ASKED + num_before..NOBODY_ASKED + num_before + AT_ONCE;
+    let numbers = UNREQUESTED + num_before..UNREQUESTED + num_before + AT_ONCE;
     let job = |request| Job::Sync(SyncJob { tenant: Tenant::local(), repository, request });
     numbers.map(job).collect()
 }

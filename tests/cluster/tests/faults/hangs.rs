@@ -182,7 +182,7 @@ async fn cluster_survives_a_slow_handler() -> Result<()> {
     let started = Instant::now();
     let lacked_for = lacks_a_consumer(&bench, "parser", started + 3 * HANDLER_SLEEPS).await?;
     let done_after = started.elapsed();
-    ensure!(num_attached(&bench, "parser").await? > num_before, "no consumer was attached anew");
+    ensure!(num_attached(&bench, "parser").await? > num_before, "no new consumer was attached");
     ensure!(lacked_for <= CONSUMED_WITHIN, "the consumer was missing for {lacked_for:?}");
     has_nothing_in_hand(&bench, "parser").await?;
     ensure!(bench.environment.cluster.metric("parser", LOST).await? > 0, "the late handler could still answer");
