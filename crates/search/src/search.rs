@@ -1,5 +1,7 @@
 //! Answers a search request with one page of results.
 
+use std::collections::BTreeMap;
+
 use cairn_domain::{Digest, Digester, View};
 use cairn_ports::ChunkFilter;
 use cairn_question::{ParsedQuery, QueryType};
@@ -107,6 +109,13 @@ struct PageStart {
     first_since: Option<i64>,
 }
 
+/// Number of tokens of the notes, the reasons and the type of the question.
+fn tokens_beside_results(query: &PreparedQuery, notes: &[Message], reasons: &BTreeMap<String, String>) -> usize {
+    let texts = notes.iter().map(Message::as_str).chain(reasons.values().map(String::as_str));
+    let of_type = estimate_tokens(&query.parsed.reason.to_string()) + TYPE_TOKENS;
+    texts.map(estimate_tokens).sum::<usize>() + of_type
+}
+
 impl Searcher {
     pub async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, QueryError> {
         check(request)?;
@@ -132,44 +141,49 @@ impl Searcher {
             now_seconds: now_ms.div_euclid(1000),
             first_since,
         };
-        let retrieved = self.retrieve_once(view, &asked, &selected).await?;
-        let Retrieved { query, files, hits, since: stated_since, mut notes, relevance, .. } = retrieved;
-        notes.extend(of_other_models);
+        let mut retrieved = self.retrieve_once(view, &asked, &selected).await?;
+        retrieved.notes.extend(of_other_models);
+        let since = since.or(retrieved.since).unwrap_or_default();
+        let seq = retrieved.query.view.seq;
+        let start = Cursor { question, since, seq, offset: offset as u64, issued_at_ms: now_ms };
+        let limit = asked.limit_of(&retrieved.query.parsed);
+        self.page_of(request, (&selected, &filter), retrieved, limit, start).await
+    }
+
+    /// The page of the retrieved results that begins at `start` and has at most `limit` results.
+    async fn page_of(
+        &self,
+        request: &SearchRequest,
+        (selected, filter): (&[KnownRepository], &ChunkFilter),
+        retrieved: Retrieved,
+        limit: usize,
+        start: Cursor,
+    ) -> Result<SearchAnswer, QueryError> {
+        let Retrieved { query, files, hits, mut notes, relevance, .. } = retrieved;
         let (hits, weak) = if relevance.is_relevant { (hits, Vec::new()) } else { (Vec::new(), hits) };
-        let limit = asked.limit_of(&query.parsed);
+        let offset = start.offset as usize;
         let of_page: Vec<&RankedHit> = hits.iter().skip(offset).take(limit).collect();
-        let reasons = reasons(&query, &selected, (&hits, &of_page), request.max_tokens / REASONS_SHARE);
-        let texts = notes.iter().map(Message::as_str).chain(reasons.values().map(String::as_str));
-        let of_texts: usize = texts.map(estimate_tokens).sum();
-        let of_type = estimate_tokens(&query.parsed.reason.to_string()) + TYPE_TOKENS;
-        let max_tokens = request.max_tokens.saturating_sub(of_texts + of_type);
+        let reasons = reasons(&query, selected, (&hits, &of_page), request.max_tokens / REASONS_SHARE);
+        let max_tokens = request.max_tokens.saturating_sub(tokens_beside_results(&query, &notes, &reasons));
         let limits = PageLimits { offset, limit, max_tokens };
         let files_are_results = files.are_results();
         let num_results = if files_are_results { files.files.len() } else { hits.len() };
         let ResultPage { files, found, num_shown, cut } = match files_are_results {
-            true => self.page_of_files(&query, (&selected, &filter), &files, limits, &mut notes).await?,
-            false => self.page_of_hits(&query, &selected, (files.files, hits), limits, &mut notes).await?,
+            true => self.page_of_files(&query, (selected, filter), &files, limits, &mut notes).await?,
+            false => self.page_of_hits(&query, selected, (files.files, hits), limits, &mut notes).await?,
         };
         let (mut hidden_by_scope, mut nothing_found) = (None, None);
         if num_results == 0 && files.is_empty() {
-            let without_results =
-                WithoutResults { query: &query, selected: &selected, filter: &filter, weak, relevance: &relevance };
+            let without_results = WithoutResults { query: &query, selected, filter, weak, relevance: &relevance };
             let mut empty = self.explain_empty(without_results, &request.repositories).await?;
             empty.nothing_found.fit(max_tokens.saturating_sub(query.names.num_tokens()));
             (hidden_by_scope, nothing_found) = (empty.hidden_by_scope, Some(empty.nothing_found));
         }
+        let results = if files_are_results { files.as_slice() } else { &[] };
+        let stamps = self.stamps_of_page(selected, &found, results, &reasons).await?;
         let end = offset + num_shown;
         let has_more = end < num_results && num_shown > 0;
-        let (since, seq) = (since.or(stated_since).unwrap_or_default(), query.view.seq);
-        let cursor = Cursor { question, since, seq, offset: end as u64, issued_at_ms: now_ms };
-        let of_files = files.iter().filter(|_| files_are_results).map(|file| file.hit.repository);
-        let mut used: Vec<_> = found.iter().map(|found| found.hit.chunk.repository).chain(of_files).collect();
-        if used.is_empty() {
-            let published = selected.iter().filter(|known| known.published.is_some());
-            used = published.take(MAX_STAMPS_OF_EMPTY).map(|known| known.record.id).collect();
-        }
-        let mut stamps = self.stamps(&selected, &used).await?;
-        stamps.iter_mut().for_each(|stamp| stamp.reason = reasons.get(&stamp.repository).cloned());
+        let next = Cursor { offset: end as u64, ..start };
         Ok(SearchAnswer {
             query: query.parsed,
             names: query.names.notes,
@@ -181,12 +195,32 @@ impl Searcher {
             offset,
             num_results,
             cut,
-            next_cursor: has_more.then(|| cursor.seal(self.cursor_key, &self.caller)),
+            next_cursor: has_more.then(|| next.seal(self.cursor_key, &self.caller)),
             relevance,
             hidden_by_scope,
             nothing_found,
-            index_version: self.index_version(&selected),
+            index_version: self.index_version(selected),
         })
+    }
+
+    /// The stamps of the repositories with results, each with the reason for the repository. If the page has
+    /// no results, the stamps of the first repositories that were searched.
+    async fn stamps_of_page(
+        &self,
+        selected: &[KnownRepository],
+        found: &[Found],
+        files: &[FoundFile],
+        reasons: &BTreeMap<String, String>,
+    ) -> Result<Vec<Stamp>, QueryError> {
+        let of_files = files.iter().map(|file| file.hit.repository);
+        let mut used: Vec<_> = found.iter().map(|found| found.hit.chunk.repository).chain(of_files).collect();
+        if used.is_empty() {
+            let published = selected.iter().filter(|known| known.published.is_some());
+            used = published.take(MAX_STAMPS_OF_EMPTY).map(|known| known.record.id).collect();
+        }
+        let mut stamps = self.stamps(selected, &used).await?;
+        stamps.iter_mut().for_each(|stamp| stamp.reason = reasons.get(&stamp.repository).cloned());
+        Ok(stamps)
     }
 
     /// A page of ranked hits, and the files that are shown in addition to the hits.
