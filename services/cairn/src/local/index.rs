@@ -107,8 +107,8 @@ impl Local {
             // `remove` also removes the clone, so the opened source is no longer usable.
             opened = None;
         }
-        // A registered record is not registered again, because another process may have removed the repository
-        // in the meantime.
+        // A registered record is not registered again, because another process may have removed the
+        // repository in the meantime.
         if is_new {
             self.runs.register(record.clone()).await?;
         }
