@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use cairn_ports::{ErrorClass, FailureCode, PortError};
+use cairn_ports::{ErrorClass, FailureCode, PortError, plain};
 use cairn_wire::DecodeError;
 
 #[derive(Debug)]
@@ -85,18 +85,7 @@ impl StageError {
 
     /// The whole chain of causes on one line.
     pub fn chain(&self) -> String {
-        match self.source() {
-            Some(cause) => format!("{self}: {}", chain(cause)),
-            None => self.to_string(),
-        }
-    }
-}
-
-/// An error and all its causes on one line.
-fn chain(error: &dyn Error) -> String {
-    match error.source() {
-        Some(cause) => format!("{error}: {}", chain(cause)),
-        None => error.to_string(),
+        plain(self)
     }
 }
 
@@ -117,7 +106,7 @@ impl<E: PortError> From<E> for StageError {
         // The message contains only the text of the port's error, because the causes of the error are stored
         // separately.
         let message = error.to_string();
-        let cause = error.source().map(chain);
+        let cause = error.source().map(plain);
         let source = cause.map(Box::<dyn Error + Send + Sync>::from);
         Self { code: error.kind().code(), class: error.class(), message, source }
     }

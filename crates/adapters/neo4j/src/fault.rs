@@ -2,7 +2,7 @@
 
 use std::io;
 
-use cairn_ports::{Cause, ErrorKind, PortError};
+use cairn_ports::{Cause, ErrorKind, PortError, plain_cause};
 use cairn_runs::Refusal;
 
 /// A failure that is not yet an error of a port. The operation and the key are added when a method of the
@@ -82,7 +82,15 @@ impl From<neo4rs::Error> for Fault {
             neo4rs::Error::DeserializationError(_) | neo4rs::Error::ConversionError => (ErrorKind::Corrupt, false),
             _ => (ErrorKind::Invalid, false),
         };
-        Self { kind, is_retryable, cause: Some(Box::new(error)) }
+        Self { kind, is_retryable, cause: Some(cause(error)) }
+    }
+}
+
+/// The cause for users. The driver puts a text before an error of the connection that adds no fact.
+fn cause(error: neo4rs::Error) -> Cause {
+    match error {
+        neo4rs::Error::IOError { detail } => plain_cause(&detail).into(),
+        other => Box::new(other),
     }
 }
 
@@ -134,6 +142,14 @@ pub(crate) fn of<E: PortError>(operation: &'static str, key: &impl ToString) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cause_is_shown_once() {
+        let detail = io::Error::from_raw_os_error(111);
+        let error: cairn_ports::LedgerError = of("view", &"registry")(Fault::from(neo4rs::Error::IOError { detail }));
+        let expect = "ledger: view of `registry` failed: unavailable: connection refused";
+        assert_eq!(cairn_ports::plain(&error), expect);
+    }
 
     #[test]
     fn error_codes_map_to_kind_and_retry() {

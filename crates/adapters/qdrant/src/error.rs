@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io;
 use std::time::Duration;
 
-use cairn_ports::{Cause, ErrorKind, MaintenanceError, VectorCacheError, VectorStoreError};
+use cairn_ports::{Cause, ErrorKind, MaintenanceError, VectorCacheError, VectorStoreError, plain_cause};
 use tonic::{Code, Status};
 
 /// Metadata key that marks a refusal because of too little disk space or memory. Such a refusal has the same
@@ -58,8 +58,18 @@ impl From<Status> for Fault {
                 let advice = "if a collection is missing, run `cairn topology apply` to create it; cached vectors are then restored automatically";
                 Self::new(kind, format!("{}; {advice}", status.message()))
             }
-            _ => Self::new(kind, status),
+            _ => Self::new(kind, reason(&status)),
         }
+    }
+}
+
+/// The reason for the failure, as users read it: the last cause of a transport failure, or the message of the
+/// server.
+fn reason(status: &Status) -> String {
+    match (status.source(), status.message()) {
+        (Some(cause), _) => plain_cause(cause),
+        (None, "") => status.code().description().to_owned(),
+        (None, message) => message.to_owned(),
     }
 }
 
@@ -120,6 +130,8 @@ fn retry_after(status: &Status) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
+    use cairn_ports::plain;
+
     use super::*;
 
     fn check(status: Status, expect: ErrorKind) {
@@ -143,6 +155,17 @@ mod tests {
             ErrorKind::Unavailable,
         );
         check(Status::unknown("x"), ErrorKind::ConnectionLost);
+    }
+
+    #[test]
+    fn failures_are_shown_as_one_sentence() {
+        let shown = |status: Status| plain(&Fault::from(status).of_store("search", "chunks"));
+        let mut status = Status::unavailable("dns error");
+        status.set_source(std::sync::Arc::new(io::Error::other(io::Error::other("no such host"))));
+        let expect = "vector store: search of `chunks` failed: connection_lost: no such host";
+        assert_eq!(shown(status), expect);
+        let expect = "vector store: search of `chunks` failed: invalid: wrong dimension";
+        assert_eq!(shown(Status::invalid_argument("wrong dimension")), expect);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cairn_domain::StageName;
-use cairn_ports::{BrokerError, ErrorKind, SUSPECT_AFTER};
+use cairn_ports::{BrokerError, ErrorKind, SUSPECT_AFTER, plain};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use lapin::Consumer;
@@ -17,7 +17,6 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use crate::backoff::Backoff;
-use crate::error::chain;
 use crate::health::Kind;
 use crate::inbox::Held;
 use crate::link::Up;
@@ -81,7 +80,7 @@ async fn attach_and_listen(shared: &Arc<Shared>, up: &Up, stage: StageName, sour
     }
     let (lease, consumer) = match attached {
         Ok(Ok(attached)) => attached,
-        Ok(Err(error)) => return End::Lost(chain(&error)),
+        Ok(Err(error)) => return End::Lost(plain(&error)),
         Err(_) => return End::Lost(format!("the consumer was not attached within {limit:?}")),
     };
     shared.counters.attached.add(1);
@@ -136,7 +135,7 @@ impl Listener {
             tokio::select! {
                 delivery = consumer.next() => match delivery {
                     Some(Ok(delivery)) => self.accept(delivery),
-                    Some(Err(error)) => return End::Lost(chain(&error)),
+                    Some(Err(error)) => return End::Lost(plain(&error)),
                     None => return End::Lost("the broker cancelled the consumer".to_owned()),
                 },
                 Some(()) = self.moves.next() => {}
@@ -199,7 +198,7 @@ impl Listener {
     async fn release(&mut self, mut consumer: Consumer) -> End {
         let cancelled = self.lease.channel.basic_cancel(consumer.tag(), BasicCancelOptions::default()).await;
         if let Err(error) = cancelled {
-            return End::Lost(chain(&error));
+            return End::Lost(plain(&error));
         }
         while let Some(Ok(delivery)) = consumer.next().await {
             self.accept(delivery);
@@ -223,7 +222,7 @@ async fn probe_queue(shared: &Shared, lease: &Lease, queue: &str) -> Result<(), 
     match timeout(limit, passive(&lease.channel, queue)).await {
         Ok(Ok(queue)) if queue.consumer_count() == 0 => Err("the broker has no consumer".to_owned()),
         Ok(Ok(_)) => Ok(()),
-        Ok(Err(error)) => Err(chain(&error)),
+        Ok(Err(error)) => Err(plain(&error)),
         Err(_) => Err(format!("no reply within {limit:?}")),
     }
 }
@@ -231,6 +230,6 @@ async fn probe_queue(shared: &Shared, lease: &Lease, queue: &str) -> Result<(), 
 /// Logs a failed move. The message is not lost, because the broker delivers an unacknowledged message again.
 async fn or_warn(moved: impl Future<Output = Result<(), BrokerError>>) {
     if let Err(error) = moved.await {
-        tracing::warn!("a message was not moved to another queue, and will be delivered again: {}", chain(&error));
+        tracing::warn!("a message was not moved to another queue, and will be delivered again: {}", plain(&error));
     }
 }

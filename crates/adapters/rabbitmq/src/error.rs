@@ -22,11 +22,3 @@ pub(crate) fn kind_of(error: &lapin::Error) -> ErrorKind {
 pub(crate) fn broker_error(operation: &'static str, key: impl Into<String>, error: lapin::Error) -> BrokerError {
     BrokerError::new(kind_of(&error), operation, key).because(error)
 }
-
-/// Formats an error and all its sources in one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(cause) => format!("{error}: {}", chain(cause)),
-        None => error.to_string(),
-    }
-}

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use cairn_ports::plain;
 use futures::StreamExt;
 use lapin::uri::AMQPUri;
 use lapin::{Connection, ConnectionProperties, Event};
@@ -16,7 +17,6 @@ use tokio::time::{sleep, timeout};
 
 use crate::backoff::Backoff;
 use crate::config::RabbitMqConfig;
-use crate::error::chain;
 use crate::health::{HealthBook, Kind};
 use crate::secret_url::SecretUrl;
 use crate::statistics::Counters;
@@ -119,7 +119,7 @@ impl Link {
         loop {
             self.health.tick(self.name);
             if let Ok(Some(Event::Error(error))) = timeout(TICK, events.next()).await {
-                fault = chain(&error);
+                fault = plain(&error);
             }
             // Events report a loss at once, but some losses cause no event, and errors of single channels
             // cause events too. Therefore the status is checked after each event and each `TICK`.
@@ -155,8 +155,8 @@ async fn connect(config: &RabbitMqConfig, url: &SecretUrl, name: &str) -> Result
     let properties = ConnectionProperties::default().with_connection_name(format!("cairn {name}").into());
     let deadline = Duration::from_millis(config.connect_timeout_ms);
     let connecting = async {
-        is_listening(&uri).await.map_err(|error| chain(&error))?;
-        Connection::connect_uri(uri, properties).await.map_err(|error| chain(&error))
+        is_listening(&uri).await.map_err(|error| plain(&error))?;
+        Connection::connect_uri(uri, properties).await.map_err(|error| plain(&error))
     };
     match timeout(deadline, connecting).await {
         Ok(connected) => connected.map_err(|fault| format!("{url}: {fault}")),

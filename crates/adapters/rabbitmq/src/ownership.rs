@@ -17,7 +17,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cairn_ports::{BrokerError, ErrorKind};
+use cairn_ports::{BrokerError, ErrorKind, plain};
 use futures::StreamExt;
 use lapin::message::Delivery;
 use lapin::options::{BasicAckOptions, BasicConsumeOptions, BasicQosOptions};
@@ -29,7 +29,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use crate::backoff::Backoff;
 use crate::broker::RabbitMqBroker;
-use crate::error::{broker_error, chain};
+use crate::error::broker_error;
 use crate::publisher::Outgoing;
 use crate::shared::Shared;
 use crate::topology::passive;
@@ -84,7 +84,7 @@ impl RabbitMqBroker {
                     if error.kind == ErrorKind::NotFound {
                         return Err(error);
                     }
-                    tracing::warn!(key = key_name, "cannot wait for the ownership of the key: {}", chain(&error));
+                    tracing::warn!(key = key_name, "cannot wait for the ownership of the key: {}", plain(&error));
                 }
             }
             sleep(backoff.next()).await;
@@ -160,7 +160,7 @@ impl Contender {
                 tracing::warn!(
                     queue = self.queue,
                     "a token that confirms the ownership of the key was not sent: {}",
-                    chain(&error)
+                    plain(&error)
                 );
             }
         }
@@ -173,7 +173,7 @@ impl Contender {
             // A process that does not own the key yet waits without a limit.
             let delivery = match timeout(left.unwrap_or(Duration::MAX), consumer.next()).await {
                 Ok(Some(Ok(delivery))) => delivery,
-                Ok(Some(Err(error))) => return chain(&error),
+                Ok(Some(Err(error))) => return plain(&error),
                 Ok(None) => return "the broker cancelled the consumer".to_owned(),
                 Err(_) => return "no token arrived in time".to_owned(),
             };

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use cairn_ports::{BrokerError, ErrorKind};
+use cairn_ports::{BrokerError, ErrorKind, plain};
 use futures::FutureExt;
 use lapin::options::{BasicPublishOptions, ConfirmSelectOptions};
 use lapin::{BasicProperties, Channel, Confirmation, PublisherConfirm};
@@ -16,7 +16,6 @@ use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 
 use crate::backoff::Backoff;
 use crate::config::RabbitMqConfig;
-use crate::error::chain;
 use crate::link::Link;
 use crate::statistics::Counters;
 
@@ -105,7 +104,7 @@ impl Publisher {
                 let limit = Duration::from_millis(self.config.confirm_timeout_ms);
                 match timeout(limit, open(&up.connection)).await {
                     Ok(Ok(channel)) => return (up.epoch, channel),
-                    Ok(Err(error)) => *reason = chain(&error),
+                    Ok(Err(error)) => *reason = plain(&error),
                     Err(_) => *reason = format!("no channel was opened within {limit:?}"),
                 }
             }
@@ -164,7 +163,7 @@ impl Publisher {
     async fn within_limit<T>(&self, future: impl Future<Output = lapin::Result<T>>) -> Result<T, String> {
         let limit = Duration::from_millis(self.config.confirm_timeout_ms);
         match timeout(limit, future).await {
-            Ok(outcome) => outcome.map_err(|error| chain(&error)),
+            Ok(outcome) => outcome.map_err(|error| plain(&error)),
             Err(_) => Err(format!("the broker sent no confirm within {limit:?}")),
         }
     }
@@ -206,7 +205,7 @@ impl Publisher {
 
 fn reply_if_ready(confirm: Result<PublisherConfirm, String>) -> Result<Confirmation, String> {
     let reply = confirm?.now_or_never().unwrap_or_else(|| Ok(Confirmation::NotRequested));
-    reply.map_err(|error| chain(&error))
+    reply.map_err(|error| plain(&error))
 }
 
 enum Verdict {

@@ -85,7 +85,7 @@ async fn publish(shared: &Shared, outgoing: Outgoing, handle: &AckHandle) -> Res
                 tracing::warn!(
                     key = outgoing.key,
                     "a message was not published and is sent again: {}",
-                    crate::error::chain(&error)
+                    cairn_ports::plain(&error)
                 );
             }
             Err(error) => return Err(error),

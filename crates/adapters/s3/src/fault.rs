@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use aws_sdk_s3::config::http::HttpResponse;
 use aws_sdk_s3::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
-use cairn_ports::{BlobStoreError, ErrorKind};
+use cairn_ports::{BlobStoreError, ErrorKind, plain_cause};
 
 /// The error of one attempt.
 #[derive(Debug, thiserror::Error)]
@@ -22,8 +22,8 @@ impl Fault {
 
     /// The connection or the body was interrupted, or the server was not reached.
     pub fn of_transport(error: &(dyn Error + 'static)) -> Self {
-        let text = DisplayErrorContext(error).to_string();
-        Self { kind: kind_of_transport(&text), text }
+        let context = DisplayErrorContext(error).to_string();
+        Self { kind: kind_of_transport(&context), text: plain_cause(error) }
     }
 
     pub fn into_error(self, operation: &'static str, key: &str) -> BlobStoreError {

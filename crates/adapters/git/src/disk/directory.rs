@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use cairn_domain::Revision;
-use cairn_ports::{ErrorKind, ListingLimit, ReadOptions, SourceCache, SourceError, SyncMeter};
+use cairn_ports::{ErrorKind, ListingLimit, ReadOptions, SourceCache, SourceError, SyncMeter, plain_io};
 
 use super::identify::identify;
 use super::root::Root;
@@ -93,7 +93,7 @@ impl<'r> Walk<'r> {
                     }
                 }
                 Err(error) if directory.path.is_empty() => return Err(from_io("open", self.key, error)),
-                Err(error) => self.add(FoundFile::unreadable(directory.path, error.to_string()))?,
+                Err(error) => self.add(FoundFile::unreadable(directory.path, plain_io(&error)))?,
             }
         }
         Ok(self.files)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use cairn_domain::{BlobId, EntryKind, RepoPath};
-use cairn_ports::{SyncMeter, TreeEntry};
+use cairn_ports::{SyncMeter, TreeEntry, plain_io};
 
 use super::parallel;
 use super::root::Root;
@@ -80,7 +80,7 @@ fn read_entry(root: &Root, file: &FoundFile, kind: EntryKind, max_bytes: u64) ->
         Ok((bytes, metadata)) => {
             (entry(file, kind, blob_id(&bytes), bytes.len() as u64, None), Some(Stat::of(&metadata)))
         }
-        Err(error) => (entry(file, kind, NO_BLOB, 0, Some(error.to_string())), None),
+        Err(error) => (entry(file, kind, NO_BLOB, 0, Some(plain_io(&error))), None),
     }
 }
 

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use cairn_inventory::{GitPatterns, LineFault, PatternCost, pattern_lines};
+use cairn_ports::plain_io;
 use ignore::gitignore::gitconfig_excludes_path;
 
 use super::root::Root;
@@ -77,7 +78,7 @@ impl IgnoreRules {
             ErrorKind::NotFound | ErrorKind::NotADirectory => (Rc::clone(above), None),
             ErrorKind::FileTooLarge => Self::hidden(above, 0, format!("the ignore file {error}")),
             // As in git, an unreadable ignore file has no patterns.
-            _ => (Rc::clone(above), Some(error.to_string())),
+            _ => (Rc::clone(above), Some(plain_io(&error))),
         }
     }
 

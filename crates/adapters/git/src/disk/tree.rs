@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::sync::Arc;
 
 use cairn_domain::{BlobId, EntryKind, RepoPath, Revision};
-use cairn_ports::{ContentReader, SnapshotTree, SourceCache, SourceError, TreeEntry};
+use cairn_ports::{ContentReader, SnapshotTree, SourceCache, SourceError, TreeEntry, plain_io};
 
 use super::reader::DiskReader;
 use super::root::Root;
@@ -72,7 +72,7 @@ impl FoundFile {
             }
             Ok(metadata) if metadata.is_symlink() => link_state(root, real),
             Ok(metadata) => unreadable(format!("not a file but a {}", special_kind(metadata))),
-            Err(error) => unreadable(error.to_string()),
+            Err(error) => unreadable(plain_io(error)),
         };
         Some(Self { bytes, path, state })
     }
@@ -114,7 +114,7 @@ fn link_state(root: &Root, real: &[u8]) -> FoundState {
             size_bytes: text.len() as u64,
             unreadable: None,
         },
-        Err(error) => unreadable(error.to_string()),
+        Err(error) => unreadable(plain_io(&error)),
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::SystemTime;
 
 use cairn_config::SETTINGS_FILE;
 use cairn_domain::{BlobId, EntryKind, Revision};
-use cairn_ports::{ListingLimit, ReadOptions, SourceCache, SourceError, SyncMeter};
+use cairn_ports::{ListingLimit, ReadOptions, SourceCache, SourceError, SyncMeter, plain_io};
 use cairn_redaction::quoted;
 
 use super::dirty::{DiskState, is_dirty};
@@ -187,7 +187,7 @@ impl<'r> Walk<'r> {
             match self.root.names(&directory.path) {
                 Ok(names) => self.list(directory, names)?,
                 Err(error) if directory.path.is_empty() => return Err(from_io("open", self.key, error)),
-                Err(error) => self.add(FoundFile::unreadable(directory.path, error.to_string()))?,
+                Err(error) => self.add(FoundFile::unreadable(directory.path, plain_io(&error)))?,
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
+use cairn_ports::plain_io;
 use git2::{ErrorClass, ErrorCode};
 
 use super::git_directory::{GitDirectory, is_absent};
@@ -81,7 +82,7 @@ impl Config {
 }
 
 fn reason(error: &io::Error) -> String {
-    error.to_string()
+    plain_io(error)
 }
 
 fn is_used(key: &str) -> bool {
