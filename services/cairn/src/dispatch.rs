@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use cairn_config::Operator;
+use cairn_config::{Operator, OperatorError};
 use cairn_git::work_tree_root;
 use cairn_redaction::Message;
 use cairn_search::{QueryError, QueryErrorCode};
-use cairn_wiring::local_embedding;
+use cairn_wiring::{EmbeddingConfig, InvalidConfig, local_embedding};
 use clap::CommandFactory;
 
 use crate::cli::{Arguments, Command};
@@ -34,7 +34,9 @@ pub(crate) async fn run(arguments: Arguments) -> ExitCode {
 async fn dispatch(arguments: Arguments) -> CommandReply {
     let json = arguments.json;
     if let Command::Completions { shell } = arguments.command {
-        clap_complete::generate(shell, &mut Arguments::command(), "cairn", &mut std::io::stdout());
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut Arguments::command(), "cairn", &mut script);
+        output::bytes(&script);
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(file) = arguments.cluster.clone() {
@@ -174,16 +176,31 @@ fn open(arguments: &Arguments) -> anyhow::Result<Local> {
         home = work_tree_root(&here).map_or(home, |root| root.join(".cairn"));
     }
     let file = home.join("config.toml");
-    let operator = Operator::load(arguments.config.as_deref(), &file)?;
+    let operator = Operator::load(arguments.config.as_deref(), &file);
     // An error is ignored, because it means that the file does not exist: if an existing file could not be
-    // read, `Operator::load` would have failed.
+    // read, `Operator::load` has failed.
     let text = std::fs::read_to_string(arguments.config.as_deref().unwrap_or(&file)).unwrap_or_default();
-    let embedding = local_embedding(&text, variables())?;
+    let (operator, embedding) = settings(operator, local_embedding(&text, variables()))?;
     let home: PathBuf = match (&arguments.home, &operator.home) {
         (None, Some(configured)) => configured.clone(),
         _ => home,
     };
     Local::open(&home, operator, &embedding)
+}
+
+/// The settings of local mode. If both parts have faults, the error contains the faults of both.
+fn settings(
+    operator: Result<Operator, OperatorError>,
+    embedding: Result<EmbeddingConfig, InvalidConfig>,
+) -> anyhow::Result<(Operator, EmbeddingConfig)> {
+    match (operator, embedding) {
+        (Ok(operator), embedding) => Ok((operator, embedding?)),
+        // If the file is not TOML, both parts have the same fault.
+        (Err(OperatorError::Invalid(invalid)), Err(other)) if !other.is_of_syntax() => {
+            Err(other.and(invalid.to_string()).into())
+        }
+        (Err(error), _) => Err(error.into()),
+    }
 }
 
 /// Whether the command may index the working tree of the working directory.

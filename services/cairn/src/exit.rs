@@ -2,12 +2,15 @@
 
 use std::process::ExitCode;
 
+use cairn_config::{InvalidSettings, OperatorError};
 use cairn_gateway::answers::ErrorReport;
 use cairn_gateway::questions::{GuideQuestion, IndexQuestion, Nothing, Question, RepositoriesQuestion};
 use cairn_gateway::{report_of_command, suggested_call};
 use cairn_pipeline::StageError;
+use cairn_ports::{FailureCode, plain};
 use cairn_redaction::Own;
 use cairn_search::{QueryError, QueryErrorCode};
+use cairn_wiring::InvalidConfig;
 
 use crate::output;
 use crate::reported::{ReportedError, with_commands_in};
@@ -101,8 +104,15 @@ pub(crate) fn code_and_message(error: &anyhow::Error) -> (&str, String) {
     }
     match error.downcast_ref::<ReportedError>() {
         Some(ReportedError(error)) => (&error.code, error.message.clone()),
-        None => ("failed", format!("{error:#}")),
+        None if is_of_settings(error) => (FailureCode::InvalidSettings.as_str(), plain(error.as_ref())),
+        None => ("failed", plain(error.as_ref())),
     }
+}
+
+/// Whether the error contains the faults of a settings file or of a list of repositories.
+fn is_of_settings(error: &anyhow::Error) -> bool {
+    let is_operators = matches!(error.downcast_ref(), Some(OperatorError::Invalid(_)));
+    is_operators || error.is::<InvalidSettings>() || error.is::<InvalidConfig>()
 }
 
 /// Prints an error in the form that all front ends share.

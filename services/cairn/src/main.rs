@@ -61,5 +61,5 @@ fn main() -> ExitCode {
     };
     let code = runtime.block_on(dispatch::run(arguments));
     runtime.shutdown_background();
-    code
+    if output::is_lost() { ExitCode::FAILURE } else { code }
 }

@@ -1,7 +1,14 @@
 //! Terminal output. Writes results to standard output, and everything else to standard error.
+//!
+//! The reader of the output may close it early, for example `head`. The output is then dropped, and the
+//! command continues, because an index run must not stop in the middle.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 use cairn_gateway::answers::SuggestedCall;
+use cairn_ports::plain_io;
 use serde::Serialize;
 
 pub const PATH: Style = AnsiColor::Cyan.on_default();
@@ -14,8 +21,29 @@ pub fn styled(style: Style, text: impl std::fmt::Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
+/// Whether the output could not be written although its reader waits for it, for example because the disk is
+/// full.
+static IS_LOST: AtomicBool = AtomicBool::new(false);
+
 pub fn line(text: &str) {
-    anstream::println!("{text}");
+    written(writeln!(anstream::stdout().lock(), "{text}"));
+}
+
+/// Writes bytes that another library has formatted.
+pub fn bytes(bytes: &[u8]) {
+    written(io::stdout().lock().write_all(bytes));
+}
+
+/// Whether a part of the output is lost. The first loss was reported.
+pub fn is_lost() -> bool {
+    IS_LOST.load(Ordering::Relaxed)
+}
+
+fn written(outcome: io::Result<()>) {
+    let Err(failure) = outcome.and_then(|()| io::stdout().lock().flush()) else { return };
+    if failure.kind() != io::ErrorKind::BrokenPipe && !IS_LOST.swap(true, Ordering::Relaxed) {
+        error(&format!("the output cannot be written: {}", plain_io(&failure)));
+    }
 }
 
 pub fn note(text: &str) {
@@ -37,7 +65,7 @@ pub fn answer<T: Serialize>(answer: &T, as_json: bool, print: fn(&T)) {
 
 /// Prints a JSON value on one line.
 pub fn json(value: &impl Serialize) {
-    println!("{}", serde_json::json!(value));
+    bytes(format!("{}\n", serde_json::json!(value)).as_bytes());
 }
 
 /// Prints the suggested commands, one on each line.

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 /// The settings of the embedding model. All services of a cluster use the same model.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(try_from = "Written")]
 pub enum EmbeddingConfig {
     /// The model that ships with Cairn. This model needs no key, has no quota, and works with any number of
     /// replicas.
@@ -27,6 +27,39 @@ pub enum EmbeddingConfig {
         /// which has no quota.
         key_name: Option<String>,
     },
+}
+
+/// The section as it is written. With serde's tagged enums, errors would not name the place of a fault.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    kind: EmbeddingKind,
+    provider: Option<Box<EmbeddingHttpConfig>>,
+    key_name: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum EmbeddingKind {
+    Local,
+    Http,
+}
+
+impl TryFrom<Written> for EmbeddingConfig {
+    type Error = &'static str;
+
+    fn try_from(written: Written) -> Result<Self, Self::Error> {
+        match written {
+            Written { kind: EmbeddingKind::Local, provider: None, key_name: None } => Ok(Self::Local),
+            Written { kind: EmbeddingKind::Local, .. } => Err("`provider` and `key_name` need `kind = \"http\"`"),
+            Written { kind: EmbeddingKind::Http, provider: Some(provider), key_name } => {
+                Ok(Self::Http { provider, key_name })
+            }
+            Written { kind: EmbeddingKind::Http, provider: None, .. } => {
+                Err("`kind = \"http\"` needs the section `provider`")
+            }
+        }
+    }
 }
 
 impl EmbeddingConfig {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
+use cairn_ports::plain;
 use clap::Parser;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -74,7 +75,7 @@ where
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            tracing::error!("{name} ended with an error: {error:#}");
+            tracing::error!("{name} ended with an error: {}", plain(error.as_ref()));
             ExitCode::FAILURE
         }
     }

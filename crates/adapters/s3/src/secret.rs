@@ -1,15 +1,15 @@
 //! Credentials, given by reference or by value. Credentials are never displayed.
 
+use std::fmt;
 use std::path::PathBuf;
 
-use cairn_config::{Secret, SecretUnreadable};
+use cairn_config::{SECRET_FORM, Secret, SecretUnreadable};
 use secrecy::{ExposeSecret, SecretString};
-use serde::Deserialize;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
 /// The source of a credential. If the address of an S3 server contains credentials, each credential becomes a
 /// `Value`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(from = "Written")]
+#[derive(Clone, Debug)]
 pub enum SecretReference {
     /// Name of an environment variable.
     Env(String),
@@ -19,28 +19,36 @@ pub enum SecretReference {
     Value(SecretString),
 }
 
-/// The form of a credential in settings. Errors do not quote a text in any other form, because such a text
-/// may be a credential by mistake.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Written {
-    Value(Value),
-    Reference(cairn_config::SecretReference),
+/// Implemented by hand: a derived implementation may quote a text that is a credential by mistake.
+impl<'de> Deserialize<'de> for SecretReference {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ReferenceVisitor)
+    }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Value {
-    value: SecretString,
-}
+struct ReferenceVisitor;
 
-impl From<Written> for SecretReference {
-    fn from(written: Written) -> Self {
-        match written {
-            Written::Value(Value { value }) => Self::Value(value),
-            Written::Reference(cairn_config::SecretReference::Env(name)) => Self::Env(name),
-            Written::Reference(cairn_config::SecretReference::File(path)) => Self::File(path),
-        }
+impl<'de> Visitor<'de> for ReferenceVisitor {
+    type Value = SecretReference;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(SECRET_FORM)
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<Self::Value, E> {
+        Err(E::custom(format_args!("expected {SECRET_FORM}")))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let fault = || A::Error::custom(format_args!("expected {SECRET_FORM}"));
+        let (way, text) = map.next_entry::<String, String>()?.ok_or_else(fault)?;
+        let reference = match way.as_str() {
+            "env" => SecretReference::Env(text),
+            "file" => SecretReference::File(text.into()),
+            "value" => SecretReference::Value(text.into()),
+            _ => return Err(fault()),
+        };
+        if map.next_key::<String>()?.is_some() { Err(fault()) } else { Ok(reference) }
     }
 }
 
@@ -86,10 +94,11 @@ mod tests {
         for text in ["'hush'", "{ hush = 'x' }", "{ env = 'A', value = 'hush' }", "{}"] {
             let shown = read(&format!("key = {text}")).map(|holder| holder.key).expect_err(text).to_string();
             assert!(!shown.contains("hush"), "{shown}");
+            assert!(shown.contains("never the secret itself"), "{shown}");
         }
     }
 
-    #[derive(Debug, Deserialize)]
+    #[derive(Debug, serde::Deserialize)]
     struct Holder {
         key: SecretReference,
     }

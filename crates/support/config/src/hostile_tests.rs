@@ -141,7 +141,7 @@ fn no_entry_of_a_list_shows_a_secret() {
         "- https://u:hunter2Zq9xx@github.com/a.git: 1\n",
         "https://u:hunter2Zq9xx@github.com/a.git: 1\nhttps://u:hunter2Zq9xx@github.com/a.git: 1\n",
         "- path: a\n  branch: '-hunter2Zq9xx'\n",
-        "- path: a\n  include: ['[hunter2Zq9xx']\n",
+        "- path: a\n  include: ['[https://u:hunter2Zq9xx@github.com/a.git']\n",
     ];
     for text in texts {
         let error = parse_repository_list(text, "repos.yaml", Path::new(".")).expect_err(text);

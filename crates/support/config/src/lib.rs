@@ -27,6 +27,7 @@ pub use fault::{Fault, InvalidSettings, Key};
 pub use list::{ListedRepository, Location, parse_repository_list};
 pub use operator::{FirstUse, Operator, Sources};
 pub use operator_reading::OperatorError;
+pub use reader::{is_typing_error, unknown_key};
 pub use repository::{ModuleSettings, PatternDetection, RepositorySettings, SETTINGS_FILE, TagRule};
-pub use secret::{Secret, SecretReference, SecretUnreadable, is_variable_name};
+pub use secret::{SECRET_FORM, Secret, SecretReference, SecretUnreadable, is_variable_name};
 pub use tags::TagRules;

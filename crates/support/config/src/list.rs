@@ -52,8 +52,7 @@ pub fn parse_repository_list(
 ) -> Result<Vec<ListedRepository>, InvalidSettings> {
     let invalid = |fault| InvalidSettings { file: file.to_owned(), faults: vec![fault] };
     let node = Node::from_yaml(text).map_err(invalid)?;
-    // The faults must not show values, because an address may contain a password.
-    let mut reader = Reader::without_values();
+    let mut reader = Reader::with_patterns_only();
     let root = At::root(&node);
     let items = match node.value {
         Value::List(_) => reader.list(&root),
@@ -147,5 +146,13 @@ mod tests {
         check("- path: a\n  name: x\n- path: b\n  name: x\n", Some(3), "same name");
         check("repos:\n- path: a\n", Some(1), "`repositories`");
         check("repositories: []\n", Some(1), "no repositories");
+        check("- path: a\n- path: b\n  include: ['[x']\n", Some(3), "invalid pattern «[x»");
+    }
+
+    #[test]
+    fn address_is_not_shown_beside_an_invalid_pattern() {
+        let text = "- url: [\"https://u:hunter2@h/r.git\"]\n  include: ['[x']\n";
+        let error = parse_repository_list(text, "repos.yaml", Path::new(".")).expect_err(text);
+        assert!(error.to_string().contains("«[x»") && !error.to_string().contains("hunter2"), "{error}");
     }
 }

@@ -86,15 +86,11 @@ fn apply_file(reader: &mut Reader, root: &Node, operator: &mut Operator) {
     }
 }
 
-/// If the similarity of an unknown key to every known key is below this value, the key is not treated as a
-/// typing error. The key may then be a misplaced secret, so it is not shown.
-const SIMILAR: f64 = 0.5;
-
 fn unknown_key(reader: &mut Reader, at: At<'_>) {
     let known: Vec<&'static str> = names().map(|(key, _)| key).collect();
     let message = crate::reader::unknown_key(&known, at.key.as_written());
-    let is_slip = crate::reader::nearest(&known, at.key.as_written()).is_some_and(|(_, likeness)| likeness >= SIMILAR);
-    let key = if is_slip { at.key } else { Key::default() };
+    let is_shown = crate::reader::is_typing_error(&known, at.key.as_written());
+    let key = if is_shown { at.key } else { Key::default() };
     reader.fault(&At { key, ..at }, message);
 }
 

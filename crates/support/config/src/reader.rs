@@ -34,6 +34,8 @@ impl<'n> At<'n> {
 pub(crate) struct Reader {
     faults: Vec<Fault>,
     hides_values: bool,
+    /// Whether faults contain an invalid pattern although they contain no other value.
+    shows_patterns: bool,
 }
 
 /// A setting: its key in the file, its environment variable, and its reader.
@@ -54,6 +56,12 @@ impl Reader {
     /// secret, and the key is enough for the operator to find the value.
     pub(crate) fn without_values() -> Self {
         Self { hides_values: true, ..Self::default() }
+    }
+
+    /// A reader whose faults contain invalid patterns, but no other value. A list of repositories is read in
+    /// this way: its addresses may contain passwords, and its patterns are names of files.
+    pub(crate) fn with_patterns_only() -> Self {
+        Self { shows_patterns: true, ..Self::without_values() }
     }
 
     pub(crate) fn fault(&mut self, at: &At<'_>, message: impl Into<Message>) {
@@ -152,7 +160,9 @@ impl Reader {
             match Patterns::check(&glob) {
                 Ok(()) => globs.push(glob),
                 Err(fault) => {
-                    let pattern = Message::from("invalid pattern").and(self.value(quoted(&glob)));
+                    let is_shown = self.shows_patterns || !self.hides_values;
+                    let pattern = Message::from(if is_shown { "invalid pattern " } else { "invalid pattern" });
+                    let pattern = if is_shown { pattern.and(quoted(&glob)) } else { pattern };
                     self.fault(&item, pattern.and(": ").and(fault));
                 }
             }
@@ -262,7 +272,7 @@ fn parse_bytes(text: &str) -> Option<u64> {
 
 /// The message about an unknown key. The message names the nearest known key. The unknown key itself is the
 /// key of the fault.
-pub(crate) fn unknown_key(known: &[&'static str], key: &str) -> Message {
+pub fn unknown_key(known: &[&'static str], key: &str) -> Message {
     let message = Message::from("unknown key");
     match nearest(known, key) {
         Some((name, _)) => message.and("; the nearest known key is `").and(name).and("`"),
@@ -270,8 +280,18 @@ pub(crate) fn unknown_key(known: &[&'static str], key: &str) -> Message {
     }
 }
 
+/// If the similarity of an unknown key to every known key is below this value, the key is not treated as a
+/// typing error.
+const SIMILAR: f64 = 0.5;
+
+/// Whether an unknown key is a typing error. Any other unknown key may be a misplaced secret, so it is not
+/// shown.
+pub fn is_typing_error(known: &[&'static str], key: &str) -> bool {
+    nearest(known, key).is_some_and(|(_, likeness)| likeness >= SIMILAR)
+}
+
 /// The most similar known key, and its similarity from 0 to 1.
-pub(crate) fn nearest(known: &[&'static str], key: &str) -> Option<(&'static str, f64)> {
+fn nearest(known: &[&'static str], key: &str) -> Option<(&'static str, f64)> {
     // The key is shortened, because computing the distance takes quadratic time. A key that is longer than
     // this number of characters is not similar to any known key.
     let key_in_lower_case: String = key.chars().take(80).collect::<String>().to_ascii_lowercase();

@@ -65,21 +65,22 @@ impl<'de> Deserialize<'de> for SecretReference {
 
 struct ReferenceVisitor;
 
-const EXPECTED: &str = "expected `{ env = \"NAME\" }` or `{ file = \"PATH\" }`, never the secret itself";
+/// The form of a reference, as messages describe it.
+pub const SECRET_FORM: &str = "`{ env = \"NAME\" }` or `{ file = \"PATH\" }`, never the secret itself";
 
 impl<'de> Visitor<'de> for ReferenceVisitor {
     type Value = SecretReference;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("the name of a variable or a file that contains the secret")
+        formatter.write_str(SECRET_FORM)
     }
 
     fn visit_str<E: Error>(self, _: &str) -> Result<Self::Value, E> {
-        Err(E::custom(EXPECTED))
+        Err(E::custom(format_args!("expected {SECRET_FORM}")))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let fault = || A::Error::custom(EXPECTED);
+        let fault = || A::Error::custom(format_args!("expected {SECRET_FORM}"));
         let (way, place) = map.next_entry::<String, String>()?.ok_or_else(fault)?;
         let reference = match way.as_str() {
             "env" => SecretReference::Env(place),

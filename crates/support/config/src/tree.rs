@@ -44,7 +44,7 @@ impl Node {
         serde_saphyr::from_str_with_options(text, options).map_err(|error| Fault {
             line: error.location().and_then(|location| line_number(location.line())),
             key: Key::default(),
-            message: Message::from("not YAML: ").and(quoted(first_line(&error.to_string()))),
+            message: yaml_fault(&error),
         })
     }
 
@@ -61,6 +61,24 @@ impl Node {
         })?;
         let line = line_of(table.span().start);
         Ok(Node { line, value: table_value(table.get_ref(), &line_of) })
+    }
+}
+
+/// The fault of a text that is not read as YAML. The parser limits the number of values, so that aliases of
+/// aliases cannot fill the memory.
+fn yaml_fault(error: &serde_saphyr::Error) -> Message {
+    use serde_saphyr::Error;
+    match error {
+        Error::WithSnippet { error, .. } | Error::AliasError { error, .. } => yaml_fault(error),
+        Error::Budget { .. }
+        | Error::AliasReplayCounterOverflow { .. }
+        | Error::AliasReplayLimitExceeded { .. }
+        | Error::AliasExpansionLimitExceeded { .. }
+        | Error::AliasReplayStackDepthExceeded { .. } => {
+            "the YAML contains too many or too deeply nested values: write fewer values, and no aliases (`*name`)"
+                .into()
+        }
+        error => Message::from("not YAML: ").and(quoted(first_line(&error.to_string()))),
     }
 }
 

@@ -10,7 +10,7 @@ use cairn_domain::{RepositoryId, RepositoryName, RunState, Source, Tenant};
 use cairn_gateway::answers::{ErrorReport, RequestState};
 use cairn_gateway::{Agent, check_settings, file_size};
 use cairn_git::locate;
-use cairn_ports::{Catalogue, LedgerRead, RepositoryRecord};
+use cairn_ports::{Catalogue, LedgerRead, RepositoryRecord, plain_io};
 use cairn_wire::{GivenSettings, RequestSettings};
 
 use super::bars::Bars;
@@ -306,7 +306,7 @@ pub(super) fn show(local: &Local, indexed: &Indexed, json: bool) {
 /// Marks a file as changed, so that it is read again even if its time stamps are unchanged.
 pub(crate) async fn invalidate(local: &Local, path: &Path, json: bool) -> CommandReply {
     let path = path.canonicalize().map_err(|error| {
-        FailedCommand::new(format!("finding {}: {error}", path.display()), After::UnknownRepository)
+        FailedCommand::new(format!("cannot find {}: {}", path.display(), plain_io(&error)), After::UnknownRepository)
     })?;
     let repositories = local.runs.repositories(&cairn_domain::Scope::all(Tenant::local())).await?;
     let holds = |source: &Source| match source {

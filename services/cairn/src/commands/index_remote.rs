@@ -14,6 +14,7 @@ use anyhow::{Context, bail};
 use cairn_config::{ListedRepository, Location, parse_repository_list};
 use cairn_gateway::answers::{IndexProgress, RequestState};
 use cairn_gateway::questions::{Answer, IndexQuestion, ProgressQuestion, Question, RepositoriesQuestion};
+use cairn_ports::plain;
 use tokio::time::Instant;
 
 use super::bars::Bars;
@@ -249,7 +250,7 @@ async fn patiently(attempt: impl AsyncFn() -> Result<IndexProgress, Unanswered>)
             return Err(error);
         }
         if !std::mem::replace(&mut is_noted, true) {
-            output::note(&format!("no answer ({error:#}); sending the request again"));
+            output::note(&format!("no answer ({}); sending the request again", plain(error.as_ref())));
         }
         tokio::time::sleep(wait).await;
     }

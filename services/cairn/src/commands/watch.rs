@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use cairn_domain::{RepositoryId, Scope, Source, Tenant};
-use cairn_ports::{Catalogue, RepositoryRecord};
+use cairn_ports::{Catalogue, RepositoryRecord, plain};
 use notify::RecursiveMode;
 use notify_debouncer_full::{DebounceEventResult, new_debouncer};
 use tokio::sync::mpsc;
@@ -124,7 +124,7 @@ async fn index_all(local: &Local, records: &[RepositoryRecord], json: bool) {
         match index_as_registered(local, record.id, json).await {
             Ok(Some(indexed)) if indexed.run.is_some() => show(local, &indexed, json),
             Ok(_) => {}
-            Err(error) => output::error(&format!("{}: {error:#}", record.name)),
+            Err(error) => output::error(&format!("{}: {}", record.name, plain(error.as_ref()))),
         }
     }
 }

@@ -9,7 +9,7 @@ use cairn_domain::{RepositoryId, RepositoryName, RunId, RunState, Scope, Tenant}
 use cairn_gateway::{Agent, IndexCall, IndexStatus, Notice, WatchIndexing, check_settings};
 use cairn_git::locate;
 use cairn_pipeline::StageError;
-use cairn_ports::{Catalogue, ErrorKind, FailureCode, LedgerRead, RepositoryRecord, RunRecord, SourceError};
+use cairn_ports::{Catalogue, ErrorKind, FailureCode, LedgerRead, RepositoryRecord, RunRecord, SourceError, plain};
 use cairn_redaction::{Given, Message, Own};
 use cairn_search::{FieldFault, NextCall, QueryError, QueryErrorCode, Searcher, named};
 use cairn_stages::check_request;
@@ -73,7 +73,7 @@ impl LocalAgent {
         let local = Arc::clone(&self.local);
         tokio::spawn(async move {
             if let Err(error) = local.watch_here().await {
-                tracing::warn!("the working tree is not watched: {error:#}");
+                tracing::warn!("the working tree is not watched: {}", plain(error.as_ref()));
             }
         });
     }
@@ -187,7 +187,8 @@ impl LocalAgent {
             Ok(TreeAround::Unindexed(tree)) => *tree,
             Ok(TreeAround::Nowhere | TreeAround::Repository(_)) => return false,
             Err(error) => {
-                self.set_notice(format!("whether this working tree is indexed is not known: {error:#}"), None);
+                let reason = plain(error.as_ref());
+                self.set_notice(format!("whether this working tree is indexed is not known: {reason}"), None);
                 return false;
             }
         };
@@ -343,7 +344,7 @@ fn similar_directory(path: &Path) -> Option<String> {
 }
 
 fn internal(error: &anyhow::Error) -> QueryError {
-    QueryError::new(QueryErrorCode::InternalError, Own(format!("{error:#}")))
+    QueryError::new(QueryErrorCode::InternalError, Own(plain(error.as_ref())))
 }
 
 fn directory_bytes(directory: &Path) -> u64 {
@@ -367,7 +368,7 @@ fn failed(error: &anyhow::Error) -> QueryError {
     };
     let message = match error.downcast_ref::<StageError>() {
         Some(error) => error.chain(),
-        None => format!("{error:#}"),
+        None => plain(error.as_ref()),
     };
     QueryError::new(code, Own(message))
 }

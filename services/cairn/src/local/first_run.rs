@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cairn_domain::RepositoryName;
 use cairn_gateway::WatchIndexing;
-use cairn_ports::RunRecord;
+use cairn_ports::{RunRecord, plain};
 use tokio::sync::watch;
 
 use super::{Hundreds, Indexed, Local, Progress, UnindexedTree, failure_of};
@@ -66,7 +66,7 @@ impl FirstRun {
 fn ended_as(indexed: anyhow::Result<Indexed>) -> Ended {
     let failure = match &indexed {
         Ok(indexed) => failure_of(indexed),
-        Err(error) => Some(format!("{error:#}")),
+        Err(error) => Some(plain(error.as_ref())),
     };
     match (failure, indexed) {
         (None, Ok(indexed)) => {

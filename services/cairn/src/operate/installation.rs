@@ -15,7 +15,7 @@ use cairn_metastore::Metastore;
 use cairn_names::NameIndex;
 use cairn_neo4j::{Neo4j, Neo4jClock, Neo4jGraph, Neo4jRuns};
 use cairn_pipeline::StageError;
-use cairn_ports::{Clock, Embedder, FailureCode};
+use cairn_ports::{Clock, Embedder, FailureCode, plain};
 use cairn_qdrant::{QdrantStore, QdrantVectorCache};
 use cairn_rabbitmq::{RabbitMqBroker, RabbitMqConfig};
 use cairn_s3::S3BlobStore;
@@ -40,7 +40,7 @@ pub(super) struct Installation {
 impl Installation {
     /// Reads and checks the settings without connecting to a server.
     pub fn load(file: &Path, tenant: Option<&str>) -> anyhow::Result<Self> {
-        let invalid = |error: anyhow::Error| StageError::permanent(FailureCode::InvalidSettings, format!("{error:#}"));
+        let invalid = |error: anyhow::Error| StageError::permanent(FailureCode::InvalidSettings, plain(error.as_ref()));
         let config = ClusterConfig::load(Some(file)).map_err(invalid)?;
         config.validate().map_err(|error| invalid(error.into()))?;
         let operator = Operator::load(config.operator.as_deref(), Path::new("config.toml"));

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cairn_metastore::Metastore;
-use cairn_ports::Clock;
+use cairn_ports::{Clock, plain};
 
 use crate::cli::{Arguments, Command};
 use crate::exit::CommandReply;
@@ -61,7 +61,7 @@ async fn ledger_for(
         (Need::Names, connecting) => match connecting.await {
             Ok(ledger) => Ok(Some(ledger)),
             Err(error) => {
-                output::note(&format!("repositories are shown without their names: {error:#}"));
+                output::note(&format!("repositories are shown without their names: {}", plain(error.as_ref())));
                 Ok(None)
             }
         },

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use cairn_domain::InputType;
+use cairn_ports::plain;
 use cairn_rabbitmq::topology::{Topology, inspect};
 use cairn_wiring::EmbeddingConfig;
 use tokio::time::timeout;
@@ -58,7 +59,7 @@ async fn finding(
 ) -> Finding {
     let state = match timeout(PATIENCE, asked).await {
         Ok(Ok(answer)) => State::Answers(answer),
-        Ok(Err(error)) => State::Fault(format!("{error:#}; {remedy}")),
+        Ok(Err(error)) => State::Fault(format!("{}; {remedy}", plain(error.as_ref()))),
         Err(_) => State::Fault(format!("no answer within {} s; {remedy}", PATIENCE.as_secs())),
     };
     Finding { name, state }

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use cairn_ports::plain;
 use cairn_rabbitmq::topology::{self, Topology};
 use serde::Serialize;
 use serde_json::json;
@@ -23,7 +24,7 @@ pub(super) async fn apply(installation: &Installation, json: bool) -> CommandRep
     if json {
         let servers = made.iter().map(|(name, made)| match made {
             Ok(what) => json!({ "server": name, "ok": true, "has": what, "fault": null }),
-            Err(error) => json!({ "server": name, "ok": false, "has": null, "fault": format!("{error:#}") }),
+            Err(error) => json!({ "server": name, "ok": false, "has": null, "fault": plain(error.as_ref()) }),
         });
         output::json(&json!({ "ok": is_well, "servers": servers.collect::<Vec<_>>() }));
         return Ok(code(is_well));
@@ -31,7 +32,7 @@ pub(super) async fn apply(installation: &Installation, json: bool) -> CommandRep
     for (name, made) in &made {
         match made {
             Ok(what) => output::line(&format!("ok    {name}: {what}")),
-            Err(error) => output::line(&format!("{} {name}: {error:#}", styled(BAD, "fault"))),
+            Err(error) => output::line(&format!("{} {name}: {}", styled(BAD, "fault"), plain(error.as_ref()))),
         }
     }
     Ok(code(is_well))
