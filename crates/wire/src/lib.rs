@@ -9,6 +9,7 @@
 mod codec;
 mod documents;
 mod envelope;
+mod failure_name;
 mod job;
 mod links;
 mod manifest;
@@ -23,6 +24,7 @@ mod term_counts;
 pub use codec::{Decode, DecodeError, Encode, Reader};
 pub use documents::{decode_document, encode_document};
 pub use envelope::{ArtifactKind, decode, encode};
+pub use failure_name::FailureName;
 pub use job::{Job, PartJob, SyncJob};
 pub use links::{AskedKeys, FileUnresolved, LinkGroup, LinkState, LinkSummary, LinkedFile, UnresolvedSite};
 pub use manifest::Manifest;

@@ -16,7 +16,7 @@ use cairn_domain::Lane;
 use cairn_metastore::Metastore;
 use cairn_pipeline::{Isolated, Isolation, Runner, StageError, Worker};
 use cairn_ports::{ErrorClass, FailureCode};
-use cairn_wire::Job;
+use cairn_wire::{FailureName, Job};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -52,7 +52,7 @@ struct Reply {
 
 #[derive(Serialize, Deserialize)]
 struct Failure {
-    code: String,
+    code: FailureName,
     class: Class,
     message: String,
 }
@@ -98,14 +98,13 @@ impl From<Class> for ErrorClass {
 
 impl From<StageError> for Failure {
     fn from(error: StageError) -> Self {
-        Self { code: error.code.to_string(), class: error.class.into(), message: error.chain() }
+        Self { code: error.code.into(), class: error.class.into(), message: error.chain() }
     }
 }
 
 impl From<Failure> for StageError {
     fn from(failure: Failure) -> Self {
-        let code = FailureCode::of_stored(&failure.code);
-        StageError::new(code, failure.class.into(), failure.message)
+        StageError::new(failure.code.into(), failure.class.into(), failure.message)
     }
 }
 

@@ -3,7 +3,7 @@
 use cairn_domain::RunState;
 use cairn_ports::PostponedPart;
 use cairn_search::KnownRun;
-use cairn_wire::{FileError, RunResult};
+use cairn_wire::{FailureName, FileError, RunResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +52,7 @@ pub struct RunReport {
 pub struct PartRetry {
     pub part: String,
     /// Error code of the failed attempt.
-    pub code: String,
+    pub code: FailureName,
     pub next_attempt_at: String,
 }
 
@@ -283,7 +283,7 @@ impl RunReport {
 impl PartRetry {
     fn of(postponed: &PostponedPart) -> Self {
         let next_attempt_at = rfc3339(postponed.until_ms);
-        Self { part: postponed.part.to_string(), code: postponed.code.to_string(), next_attempt_at }
+        Self { part: postponed.part.to_string(), code: postponed.code.into(), next_attempt_at }
     }
 }
 
@@ -315,6 +315,14 @@ impl IndexProgress {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn schema_lists_the_codes_of_a_retry() {
+        let schema = serde_json::to_value(schemars::schema_for!(PartRetry)).expect("a schema").to_string();
+        for code in cairn_domain::FailureCode::ALL {
+            assert!(schema.contains(&format!("\"{code}\"")), "{code}: {schema}");
+        }
+    }
 
     #[test]
     fn state_names_equal_those_of_the_domain() {

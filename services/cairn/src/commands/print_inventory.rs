@@ -25,7 +25,8 @@ fn repository(repository: &RepositoryReport) {
         None => note.map_or("not indexed yet".to_owned(), |note| format!("not indexed yet: {note}")),
         Some(published) => {
             let (commit, files, at) = (&published.commit, published.result.files_indexed, &published.indexed_at);
-            format!("{commit} {files} files, indexed {at}")
+            let note = note.map(|note| format!("; {note}")).unwrap_or_default();
+            format!("{commit} {files} files, indexed {at}{note}")
         }
     };
     let (name, source) = (styled(NAME, &repository.name), styled(PATH, &repository.source));
@@ -135,6 +136,7 @@ fn run(run: &RunReport) {
     output::line(&format!("{id} {name} {state} {when} {message}"));
     for retry in run.retries.iter().take(RETRIES_SHOWN) {
         let PartRetry { part, code, next_attempt_at } = retry;
+        let code = code.as_str();
         output::line(&styled(FAINT, format!("  {part} failed ({code}); its next attempt is at {next_attempt_at}")));
     }
     let num_more = run.retries.len().saturating_sub(RETRIES_SHOWN);

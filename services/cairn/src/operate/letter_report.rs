@@ -2,7 +2,7 @@
 
 use cairn_domain::RepositoryName;
 use cairn_ports::DeadLetter;
-use cairn_wire::Job;
+use cairn_wire::{FailureName, Job};
 use serde::Serialize;
 
 /// A page of dead letters, oldest first.
@@ -25,7 +25,7 @@ pub(crate) struct LetterReport {
     /// Null if the repository was removed, or if the catalogue is not available.
     pub repository: Option<String>,
     pub lane: &'static str,
-    pub code: String,
+    pub code: FailureName,
     pub message: String,
     pub num_failed_attempts: u32,
     /// The body of the message. Set only if a single letter is shown.
@@ -67,7 +67,7 @@ impl LetterReport {
             repository_id: letter.job.as_ref().map(|job| job.repository().to_string()),
             repository: name.map(ToString::to_string),
             lane: letter.lane.as_str(),
-            code: letter.code.to_string(),
+            code: letter.code.into(),
             message: letter.message.clone(),
             num_failed_attempts: letter.num_failed_attempts,
             body: None,

@@ -9,7 +9,7 @@ const SHOWN: usize = 120;
 
 pub(super) fn list(answer: &LetterList) {
     for letter in &answer.dead_letters {
-        let (id, code) = (&letter.id, styled(BAD, &letter.code));
+        let (id, code) = (&letter.id, styled(BAD, letter.code.as_str()));
         let short: String = letter.message.chars().take(SHOWN).collect();
         let more = if short.len() < letter.message.len() { "…" } else { "" };
         let message = styled(FAINT, format!("{short}{more}"));
@@ -24,7 +24,7 @@ pub(super) fn list(answer: &LetterList) {
 }
 
 pub(super) fn one(letter: &LetterReport) {
-    let code = &letter.code;
+    let code = letter.code.as_str();
     let attempts = format!("{} failed, lane {}", letter.num_failed_attempts, letter.lane);
     let repository = format!("{} of tenant {}", repository(letter), letter.tenant.as_deref().unwrap_or_default());
     for (label, value) in [
