@@ -334,7 +334,8 @@ fn failed_sync_without_a_run_is_listed_with_runs() {
         assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
         String::from_utf8(output.stderr).expect("text")
     };
-    let failed = "host/team/gone the last sync failed (not_found: source: the host has no such repository)";
+    let failed = "host/team/gone the last sync failed at 1970-01-01T00:00:00Z (not_found: source: the host has no such \
+                  repository)";
     let gone = reported(&["runs", "--repo", "gone"]);
     assert!(gone.contains("no runs exist") && gone.contains(failed) && !gone.contains("requested"), "{gone}");
     let waits = reported(&["runs", "--repo", "waits"]);

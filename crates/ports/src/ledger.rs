@@ -129,8 +129,8 @@ pub trait Ledger: Send + Sync {
     /// full.
     async fn ready(&self, run: RunId) -> Result<Vec<PartId>, LedgerError>;
 
-    /// Ends an unfinished run as failed or cancelled. If the run is finished, fails with `Conflict` and
-    /// changes nothing.
+    /// Ends an unfinished run as failed or cancelled. The failure of a run is also recorded as the outcome of
+    /// the last sync. If the run is finished, fails with `Conflict` and changes nothing.
     async fn abort(&self, run: RunId, state: RunState, message: &str, now_ms: i64) -> Result<(), LedgerError>;
 }
 

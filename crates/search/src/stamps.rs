@@ -33,11 +33,12 @@ pub struct Stamp {
     pub reason: Option<String>,
 }
 
-/// A known commit that is newer than the commit from which the answer was computed.
+/// A known state of the source that is newer than the commit from which the answer was computed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewerCommit {
-    /// The commit, in the same form as `Stamp::commit`.
-    pub commit: String,
+    /// The commit, in the same form as `Stamp::commit`. `None` if the sync of the newer state failed before
+    /// its commit was known.
+    pub commit: Option<String>,
     pub state: NewerState,
 }
 
@@ -125,16 +126,18 @@ fn newer(
         RunState::Published | RunState::Partial => Some(NewerState::Published),
     });
     if let Some((run, state)) = newest.zip(state).filter(|(run, _)| run.revision != published.revision) {
-        return Some(NewerCommit { commit: run.revision.clone(), state });
+        let commit = (!run.revision.is_empty()).then(|| run.revision.clone());
+        return Some(NewerCommit { commit, state });
     }
     let head = head.filter(|head| *head != commit_of(&published.revision))?;
-    Some(NewerCommit { commit: head.to_owned(), state: NewerState::NotIndexed })
+    Some(NewerCommit { commit: Some(head.to_owned()), state: NewerState::NotIndexed })
 }
 
 /// Whether the source may still have the commit of a run that was aborted. The source has a different commit
 /// if its head is a different commit, or if a later sync began no run.
 fn is_still_newest(known: &KnownRepository, run: &RunRecord, head: Option<&str>) -> bool {
-    if let Some(head) = head {
+    // A run of a refused sync has no commit that could be compared with the head.
+    if let Some(head) = head.filter(|_| !run.revision.is_empty()) {
         return head == commit_of(&run.revision);
     }
     let last = known.record.last_sync.as_ref().filter(|last| last.failure.is_none());

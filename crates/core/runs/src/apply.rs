@@ -1,6 +1,6 @@
 //! The effect of every command.
 
-use cairn_domain::{GenerationId, Lane, PartEnd, RepositoryId, RunId, RunState, SyncProgress};
+use cairn_domain::{FailureCode, GenerationId, Lane, PartEnd, RepositoryId, RunId, RunState, SyncProgress};
 
 use crate::{
     Beginning, Command, CommandReply, Documents, EndedPart, Publication, Publishing, Refusal, RepositoryDetails,
@@ -174,7 +174,19 @@ fn abort(documents: &mut Documents, state: RunState, message: &str, now_ms: i64)
     };
     run.ledger.abort(&mut repository.state, state, now_ms)?;
     run.details.message = Some(message.to_owned());
+    if state == RunState::Failed {
+        // The sync began this run, so the sync has failed too.
+        repository.last_sync = Some(SyncOutcome { at_ms: now_ms, failure: Some(failure_in(message)) });
+    }
     Ok(CommandReply::Done)
+}
+
+/// The failure in the message of a run: `over_budget: …` or `publish-0 failed with over_budget: …`.
+fn failure_in(message: &str) -> (FailureCode, String) {
+    let is_in_code = |sign: char| sign.is_ascii_lowercase() || sign == '_';
+    let code = message.split(|sign| !is_in_code(sign)).find_map(FailureCode::parse).unwrap_or(FailureCode::Unknown);
+    let reason = message.split_once(code.as_str()).map_or(message, |(_, rest)| rest);
+    (code, reason.trim_start_matches([':', ' ']).to_owned())
 }
 
 fn ask(documents: &mut Documents, lane: Lane, rebuild: bool, now_ms: i64) -> Result<CommandReply, Refusal> {
@@ -263,4 +275,20 @@ fn forget_deletion(
         documents.is_removed = repository.state.is_removed();
     }
     Ok(CommandReply::Forgotten(forgotten))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failure_is_read_from_the_message_of_a_run() {
+        let check = |message: &str, code: FailureCode, reason: &str| {
+            assert_eq!(failure_in(message), (code, reason.to_owned()), "{message}");
+        };
+        check("over_budget: 9 chunks; the limit is 5", FailureCode::OverBudget, "9 chunks; the limit is 5");
+        check("publish-0 failed with over_budget: 9 chunks", FailureCode::OverBudget, "9 chunks");
+        check("embed-3 failed with timeout", FailureCode::Timeout, "");
+        check("ended by the reaper", FailureCode::Unknown, "ended by the reaper");
+    }
 }

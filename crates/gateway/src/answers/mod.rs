@@ -45,6 +45,6 @@ pub use search::{
     CutBy, CutReport, EmptyReport, Explanation, FileReport, RelatedModuleReport, ScoreFactor, ScorePart, SearchResult,
     SearchResults, ShownDefinition, TextPlace, WithoutRestriction,
 };
-pub use source::{PageInfo, SourceStamp};
+pub use source::{PageInfo, SourceStamp, short_commit};
 pub use syncs::{LastSync, PendingSync, RepositorySync, sync_note};
 pub(crate) use syncs::{sync_failure, sync_note_of, unsettled};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::rfc3339;
 
-/// The end of the last requested sync.
+/// The end of the last sync.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LastSync {
     pub at: String,
@@ -35,7 +35,7 @@ pub struct RepositorySync {
 }
 
 impl LastSync {
-    /// `None` if no sync was requested, as in local mode.
+    /// `None` if no sync has ended.
     pub(crate) fn of(record: &RepositoryRecord) -> Option<Self> {
         let last = record.last_sync.as_ref()?;
         Some(Self { at: rfc3339(last.at_ms), failure: sync_failure(record) })
@@ -78,7 +78,8 @@ pub(crate) fn sync_failure(record: &RepositoryRecord) -> Option<String> {
 /// A note about the syncs of a repository: the progress of the pending sync, the failure of the last sync, or
 /// both. `None` if the last sync succeeded and no sync is pending.
 pub fn sync_note(last: Option<&LastSync>, pending: Option<&PendingSync>) -> Option<String> {
-    let failed = last.and_then(|last| last.failure.as_ref()).map(|failure| format!("the last sync failed ({failure})"));
+    let failure = |last: &LastSync| Some(format!("the last sync failed at {} ({})", last.at, last.failure.as_ref()?));
+    let failed = last.and_then(failure);
     let waits = pending.map(|pending| {
         let retry = pending.next_attempt_at.as_ref().map(|at| format!("; its next attempt is at {at}"));
         format!("a sync was requested and has not ended yet{}{}", pending.so_far(), retry.unwrap_or_default())
@@ -109,7 +110,7 @@ mod tests {
     #[test]
     fn note_reports_the_progress_of_a_sync() {
         let check = |failure: Option<&str>, pending: Option<(u64, u64)>, expected: Option<&str>| {
-            let last = failure.map(|failure| LastSync { at: String::new(), failure: Some(failure.to_owned()) });
+            let last = failure.map(|failure| LastSync { at: "T".to_owned(), failure: Some(failure.to_owned()) });
             let next_attempt_at = None;
             let pending = pending.map(|(fetched_bytes, num_files_read)| PendingSync {
                 fetched_bytes,
@@ -119,11 +120,10 @@ mod tests {
             assert_eq!(sync_note(last.as_ref(), pending.as_ref()).as_deref(), expected);
         };
         check(None, None, None);
-        check(Some("timeout"), None, Some("the last sync failed (timeout)"));
+        check(Some("timeout"), None, Some("the last sync failed at T (timeout)"));
         check(None, Some((0, 0)), Some("a sync was requested and has not ended yet"));
         check(None, Some((1_234_567, 0)), Some("a sync was requested and has not ended yet (1235 kB fetched)"));
-        let both =
-            "the last sync failed (timeout); a sync was requested and has not ended yet (1 kB fetched, 3 files read)";
+        let both = "the last sync failed at T (timeout); a sync was requested and has not ended yet (1 kB fetched, 3 files read)";
         check(Some("timeout"), Some((1, 3)), Some(both));
     }
 

@@ -3,9 +3,10 @@
 use cairn_wire::{FileError, RunResult};
 
 use super::labels::foreign;
-use super::text::short_commit;
 use super::untrusted::{one_line, put_untrusted};
-use crate::answers::{CoverageReport, LastSync, PendingSync, RepositoryReport, RunReport, RunStateName, sync_note};
+use crate::answers::{
+    CoverageReport, LastSync, PendingSync, RepositoryReport, RunReport, RunStateName, short_commit, sync_note,
+};
 
 /// Maximum number of file errors that are listed individually.
 pub(super) const NUM_ERRORS: usize = 5;
@@ -48,7 +49,9 @@ pub(super) fn counts(coverage: &CoverageReport) -> String {
 /// One line about a run. The message of the run may contain text from the repository.
 pub(super) fn put_run(out: &mut String, run: &RunReport) {
     let ended = run.ended_at.as_ref().map(|at| format!(", ended {at}")).unwrap_or_default();
-    let (id, state, commit) = (&run.run_id, run.state.as_str(), short_commit(&run.commit));
+    let (id, state) = (&run.run_id, run.state.as_str());
+    // A refused sync has no commit.
+    let commit = if run.commit.is_empty() { "not known".to_owned() } else { short_commit(&run.commit) };
     let (num_ended, num_parts, num_failed) = (run.num_ended, run.num_parts, run.num_failed);
     out.push_str(&format!(
         "run {id}: {state}, {num_ended} of {num_parts} parts, {num_failed} failed, commit {commit}, started {}{ended}\n",

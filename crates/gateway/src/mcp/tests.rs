@@ -754,12 +754,12 @@ async fn pending_and_failed_syncs_are_reported() {
         FakeContent::new("host/team/gone", COMMIT).failed("forbidden", "source: the host wants a name and a key");
     let contents = vec![demo(), FakeContent::new("host/team/slow", COMMIT).waiting(), failed];
     let agent = FakeAgent::new(contents, None).await;
-    let (waits, fails) =
-        ("a sync was requested", "the last sync failed (forbidden: source: the host wants a name and a key)");
+    let (waits, fails) = ("a sync was requested", "(forbidden: source: the host wants a name and a key)");
     let listed = agent.call("list_repositories", json!({})).await.ok();
     assert!(listed.text.contains(waits) && listed.text.contains(fails), "{}", listed.text);
     let overview = agent.call("index_status", json!({})).await.ok();
     assert!(overview.text.contains(waits) && overview.text.contains(fails), "{}", overview.text);
+    assert!(overview.text.contains("the last sync failed at 20"), "{}", overview.text);
     assert_eq!(overview.json["num_unsettled"], json!(2));
     let of_one = agent.call("index_status", json!({"repository": "slow"})).await.ok();
     assert!(of_one.text.contains(waits) && !of_one.text.contains("failed"), "{}", of_one.text);

@@ -6,7 +6,7 @@ use super::suggestion::{call_text, object};
 use super::untrusted::{UNTRUSTED, one_line, put_fenced};
 use crate::answers::{
     CodeText, CutBy, EdgeDirection, EdgeReport, Explanation, FileReport, NodeReport, Relationships, SearchResult,
-    SearchResults, SourceStamp,
+    SearchResults, SourceStamp, short_commit,
 };
 
 /// Maximum number of stamps, places or definitions that are listed. Further entries are only counted.
@@ -36,12 +36,6 @@ pub(super) fn put_stamps_of(out: &mut String, stamps: &[SourceStamp], num_used: 
     if num_used > num_shown {
         out.push_str(&format!("\n… and {} more repositories", num_used - num_shown));
     }
-}
-
-/// Shortens a commit id to its first 12 digits. Suffixes such as `-dirty` are kept.
-pub(super) fn short_commit(commit: &str) -> String {
-    let (id, mark) = commit.split_at(commit.find('-').unwrap_or(commit.len()));
-    if id.len() == 40 { format!("{}{mark}", &id[..12]) } else { commit.to_owned() }
 }
 
 /// A page of search results. `next` is the call for the next page. The text always contains the type of the
@@ -247,18 +241,5 @@ fn place_of(node: &NodeReport) -> String {
         (Some(path), Some(line)) => format!(" {}:{line}", one_line(path)),
         (Some(path), None) if *path != node.name => format!(" {}", one_line(path)),
         _ => String::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commits_are_shortened_and_marks_are_kept() {
-        let check = |commit: &str, expect: &str| assert_eq!(short_commit(commit), expect);
-        check("0123456789abcdef0123456789abcdef01234567", "0123456789ab");
-        check("0123456789abcdef0123456789abcdef01234567-dirty", "0123456789ab-dirty");
-        check("content-0123456789abcdef", "content-0123456789abcdef");
     }
 }

@@ -30,7 +30,8 @@ async fn check(content: FakeContent, head: Option<&'static str>, expect: Option<
     let searcher = Searcher { heads, ..searcher };
     let answer = searcher.search(&request("read the file", &[], ChunkFilter::default())).await.expect("an answer");
     let stamp = &answer.stamps[0];
-    let expect = expect.map(|(commit, state)| NewerCommit { commit: commit.to_owned(), state });
+    let expect =
+        expect.map(|(commit, state)| NewerCommit { commit: (!commit.is_empty()).then(|| commit.to_owned()), state });
     assert_eq!(stamp.newer, expect, "{head:?}");
     let is_running = expect.is_some_and(|newer| newer.state == NewerState::InProgress);
     assert_eq!(stamp.run_in_progress, is_running, "{head:?}");
@@ -47,6 +48,11 @@ async fn runs_after_the_published_one_are_reported() {
     check(content("c1").newer_run("c2", RunState::Cancelled), None, Some(("c2", NewerState::Cancelled))).await;
     // The run indexed the published commit again.
     check(content("c1").newer_run("c1", RunState::Failed), None, None).await;
+    // The sync was refused before its commit was known.
+    let refused = || content("c1").newer_run("", RunState::Failed);
+    check(refused(), None, Some(("", NewerState::Failed))).await;
+    check(refused(), Some("c1"), Some(("", NewerState::Failed))).await;
+    check(refused().synced_after(9_000), Some("c1"), None).await;
     // A sync before the end of the run began the run. A later sync found nothing new.
     let failed = || content("c1").newer_run("c2", RunState::Failed);
     check(failed().synced_after(1_000), None, Some(("c2", NewerState::Failed))).await;

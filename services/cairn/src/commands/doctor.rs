@@ -4,7 +4,8 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use cairn_ports::{Catalogue, LedgerRead};
+use cairn_gateway::time::rfc3339;
+use cairn_ports::{Catalogue, LedgerRead, RepositoryRecord, plain, plain_io};
 use cairn_search::RepositorySelection;
 use serde_json::json;
 
@@ -24,15 +25,18 @@ pub(crate) async fn doctor(local: &Local, named: Option<&str>, json: bool) -> Co
     for (file, verified) in
         [("cairn.db", local.store.verify_index().await), ("vectors.db", local.store.verify_vectors().await)]
     {
-        let fault = verified.err().map(|error| format!("{:#}", anyhow::Error::new(error)));
+        let fault = verified.err().map(|error| plain(&error));
         checks.push(Check { what: format!("database {file}"), fault });
     }
     let selection = RepositorySelection(named.map(str::to_owned).into_iter().collect());
     for repository in local.searcher.select(&local.runs.view().await?, &selection).await? {
         let fault = local.verify(repository.record.id).await.err().map(|error| {
-            format!("{error:#}; `cairn index --rebuild {}` writes the data again", repository.record.name)
+            let reason = plain(error.as_ref());
+            format!("{reason}; `cairn index --rebuild {}` writes the data again", repository.record.name)
         });
         checks.push(Check { what: format!("stored data of {}", repository.record.name), fault });
+        let failure = last_sync_failure(&repository.record);
+        checks.push(Check { what: format!("last sync of {}", repository.record.name), fault: failure });
         let model = &local.searcher.embedder.model().name;
         let other = repository.published.filter(|published| published.model != *model);
         let fault = other.map(|published| {
@@ -46,6 +50,14 @@ pub(crate) async fn doctor(local: &Local, named: Option<&str>, json: bool) -> Co
         checks.push(Check { what: format!("run {}", local.searcher.run_id(run.id)), fault: Some(fault) });
     }
     Ok(report(&checks, json))
+}
+
+/// The failure of the last sync of a repository, and how to correct it.
+pub(crate) fn last_sync_failure(record: &RepositoryRecord) -> Option<String> {
+    let last = record.last_sync.as_ref()?;
+    let (code, reason) = last.failure.as_ref()?;
+    let (at, name) = (rfc3339(last.at_ms), &record.name);
+    Some(format!("failed at {at} ({code}: {reason}); correct this, then `cairn index {name}` indexes it again"))
 }
 
 /// Prints the checks. The exit code is success if no check found a fault.
@@ -89,7 +101,8 @@ fn files_check(directory: &Path) -> Check {
 }
 
 fn read_all(directory: &Path, faults: &mut Vec<String>) {
-    let mut fault = |path: &Path, error: io::Error| faults.push(format!("{} cannot be read: {error}", path.display()));
+    let mut fault =
+        |path: &Path, error: io::Error| faults.push(format!("{} cannot be read: {}", path.display(), plain_io(&error)));
     let entries = match std::fs::read_dir(directory) {
         Ok(entries) => entries,
         Err(error) => return fault(directory, error),
@@ -116,6 +129,6 @@ fn read_all(directory: &Path, faults: &mut Vec<String>) {
 fn directory_check(local: &Local) -> Check {
     let probe = local.home.directory.join(".probe");
     let written = std::fs::write(&probe, b"").and_then(|()| std::fs::remove_file(&probe));
-    let fault = written.err().map(|error| format!("cannot be written: {error}"));
+    let fault = written.err().map(|error| format!("cannot be written: {}", plain_io(&error)));
     Check { what: format!("index directory {}", local.home.directory.display()), fault }
 }

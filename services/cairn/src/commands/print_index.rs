@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cairn_gateway::answers::{IndexProgress, IndexedFiles, RequestState, SuggestedCall};
+use cairn_gateway::answers::{IndexProgress, IndexedFiles, RequestState, SuggestedCall, short_commit};
 use cairn_wire::RunResult;
 use serde::Serialize;
 
@@ -38,12 +38,11 @@ pub(crate) fn ended(ended: &Ended, json: bool) {
     if let Some(message) = &ended.message {
         return output::error(&format!("{name}: {} ({message})", ended.state.as_str()));
     }
-    let commit = result.commit.get(..12.min(result.commit.len())).unwrap_or_default();
-    let dirty = if result.commit.ends_with("-dirty") { "-dirty" } else { "" };
+    let commit = short_commit(&result.commit);
     if ended.run_id.is_none() {
-        return output::line(&format!("{} {commit}{dirty}: unchanged", styled(NAME, name)));
+        return output::line(&format!("{} {commit}: unchanged", styled(NAME, name)));
     }
-    output::line(&format!("{} {commit}{dirty}: {}", styled(NAME, name), summary(result)));
+    output::line(&format!("{} {commit}: {}", styled(NAME, name), summary(result)));
     // Most suggested calls are the same for all files, so each suggested command is printed only once.
     let mut printed = BTreeSet::new();
     for error in &ended.indexed.errors {

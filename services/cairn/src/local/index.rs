@@ -7,7 +7,9 @@ use anyhow::Context;
 use cairn_domain::{Lane, RepositoryId, RepositoryName, RunId, RunState, Scope, Source, StageName, Tenant};
 use cairn_local_broker::LocalBroker;
 use cairn_pipeline::{StageError, reconcile};
-use cairn_ports::{Broker, Catalogue, ErrorKind, FailureCode, Ledger, LedgerRead, RepositoryRecord, RunRecord};
+use cairn_ports::{
+    Broker, Catalogue, ErrorKind, FailureCode, Ledger, LedgerRead, RepositoryRecord, Requests, RunRecord, plain,
+};
 use cairn_stages::{OpenedSource, SyncRequest, Synced, check_request, declared_name};
 use cairn_wire::{RequestSettings, RunResult};
 
@@ -78,6 +80,9 @@ pub trait Progress: Send + Sync {
 const POLL: Duration = Duration::from_millis(5);
 /// Interval at which a sync reports the number of files that it has read.
 const WATCH_POLL: Duration = Duration::from_millis(50);
+/// The number of the request that a sync of local mode answers. The numbers of requests begin at 1, so no
+/// request has this number.
+const NO_REQUEST: u64 = 0;
 const LEASE_POLL: Duration = Duration::from_millis(50);
 
 impl Local {
@@ -157,7 +162,16 @@ impl Local {
         let (id, name) = (record.id, record.name.clone());
         let request = self.sync_request(record.clone(), rebuild);
         let known = request.cache.clone();
-        match self.watched_sync(request, opened, progress).await? {
+        let synced = self.watched_sync(request, opened, progress).await;
+        match &synced {
+            Ok(_) => self.record_sync(id, None).await,
+            Err(error) => {
+                if let Some(error) = error.downcast_ref::<StageError>().filter(|error| !is_of_another_sync(error)) {
+                    self.record_sync(id, Some((error.code, error.chain()))).await;
+                }
+            }
+        }
+        match synced? {
             Synced::Unchanged { published, cache } => {
                 self.home.keep_source_cache(id, &known, &cache)?;
                 Ok(Indexed { name, run: None, state: published.state, result: published.result, message: None })
@@ -168,6 +182,15 @@ impl Local {
                 let name = self.with_declared_name(record, declared).await?.name;
                 Ok(Indexed { name, ..self.drive(broker, run, progress).await? })
             }
+        }
+    }
+
+    /// Records how the sync ended, so that `repos`, `status` and `doctor` report a failure. An error is only
+    /// logged, because the outcome of the call does not depend on the record.
+    async fn record_sync(&self, repository: RepositoryId, failure: Option<(FailureCode, String)>) {
+        let recorded = self.runs.answer(repository, NO_REQUEST, failure, self.clock.now_ms()).await;
+        if let Err(error) = recorded {
+            tracing::warn!(%repository, "the end of the sync is not recorded: {}", plain(&error));
         }
     }
 
@@ -271,6 +294,11 @@ impl Local {
     pub(crate) fn shared(self) -> Arc<Self> {
         Arc::new(self)
     }
+}
+
+/// Whether the sync did not take place, because another process syncs the repository.
+fn is_of_another_sync(error: &StageError) -> bool {
+    matches!(error.code, FailureCode::Conflict | FailureCode::Cancelled)
 }
 
 /// Whether no job is waiting or in progress.

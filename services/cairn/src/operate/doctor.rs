@@ -8,7 +8,7 @@ use cairn_gateway::time::rfc3339;
 use cairn_names::NameIndex;
 use cairn_neo4j::Neo4jGraph;
 use cairn_ports::{
-    BlobStore, Catalogue, DeadLetters, Generations, LedgerRead, PostponedPart, RepositoryRecord, RunRecord,
+    BlobStore, Catalogue, DeadLetters, Generations, LedgerRead, PostponedPart, RepositoryRecord, RunRecord, plain,
 };
 use cairn_stages::Artifacts;
 use cairn_texts::TextIndex;
@@ -44,7 +44,7 @@ pub(super) async fn doctor(installation: &Installation, named: Option<&str>, jso
 
 /// Checks all tenants for runs without progress, dead letters, and repositories that were indexed with a
 /// different model.
-async fn work(installation: &Installation) -> anyhow::Result<[Check; 4]> {
+async fn work(installation: &Installation) -> anyhow::Result<[Check; 5]> {
     let (runs, clock) = installation.ledger().await?;
     let now_ms = clock.now_ms();
     let mut still = runs.unfinished().await?;
@@ -57,11 +57,12 @@ async fn work(installation: &Installation) -> anyhow::Result<[Check; 4]> {
         )
     });
     let model = installation.config.embedding.model_id()?.name;
-    let mut other = Vec::new();
+    let (mut other, mut failed) = (Vec::new(), Vec::new());
     let view = runs.view().await?;
     for tenant in runs.tenants().await? {
         let records = runs.repositories(&Scope::all(tenant)).await?;
         waiting.extend(records.iter().filter_map(|record| waiting_sync(record, now_ms)));
+        failed.extend(records.iter().filter_map(failed_sync));
         let ids: Vec<RepositoryId> = records.iter().map(|record| record.id).collect();
         let published = runs.published_of(&view, &ids).await?;
         let ids: BTreeSet<RepositoryId> =
@@ -76,8 +77,16 @@ async fn work(installation: &Installation) -> anyhow::Result<[Check; 4]> {
     let check = |what: &str, fault| Check { what: what.to_owned(), fault };
     // A wait for a retry is not a fault, because it ends without an action of the operator.
     let retries = some_of(waiting.into_iter()).map_or_else(|| "retries".to_owned(), |some| format!("retries ({some})"));
+    // The owner of a repository corrects the reason, so a failed sync is not a fault of the cluster.
+    let failed = some_of(failed.into_iter()).map_or_else(|| "syncs".to_owned(), |some| format!("syncs ({some})"));
     let letters = dead_letters(installation).await?;
-    Ok([check("runs", still), check(&retries, None), check("embedding models", other), check("dead letters", letters)])
+    Ok([
+        check("runs", still),
+        check(&retries, None),
+        check(&failed, None),
+        check("embedding models", other),
+        check("dead letters", letters),
+    ])
 }
 
 /// The fault that jobs failed permanently. `None` if there are no dead letters.
@@ -109,6 +118,13 @@ fn waiting_sync(record: &RepositoryRecord, now_ms: i64) -> Option<String> {
     Some(retry(record.name.as_str(), "sync", until_ms, code))
 }
 
+/// Describes the failure of the last sync of a repository. `None` if another attempt is scheduled.
+fn failed_sync(record: &RepositoryRecord) -> Option<String> {
+    let last = record.last_sync.as_ref().filter(|_| record.pending_sync.is_none())?;
+    let (code, _) = last.failure.as_ref()?;
+    Some(format!("the last sync of {} failed at {} ({code})", record.name, rfc3339(last.at_ms)))
+}
+
 /// Describes work that waits for its next attempt: the reason, and the time of the attempt.
 fn retry(repository: &str, work: &str, until_ms: i64, code: &str) -> String {
     format!("{work} of {repository} failed ({code}), next attempt at {}", rfc3339(until_ms))
@@ -134,7 +150,7 @@ async fn stored(installation: &Installation, name: &str) -> anyhow::Result<Check
         [graph, Arc::new(installation.vectors()?.0), Arc::new(names), Arc::new(texts)];
     let verified = verify(&searcher, &stores, &Artifacts::new(blobs), record.id).await;
     let remedy = format!("`cairn enqueue --rebuild {}` writes the data again", record.name);
-    let fault = verified.err().map(|error| format!("{error:#}; {remedy}"));
+    let fault = verified.err().map(|error| format!("{}; {remedy}", plain(error.as_ref())));
     Ok(Check { what: format!("stored data of {}", record.name), fault })
 }
 

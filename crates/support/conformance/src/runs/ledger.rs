@@ -1,6 +1,6 @@
 //! Checks of the ledger: leases, the parts of a plan, and the records of runs.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use cairn_domain::{FailureCode, Lane, PartEnd, PartId, RunState, StageName, SyncProgress};
 use cairn_ports::{Lease, PartRecord, PartStatus};
 use futures::future::join_all;
@@ -152,6 +152,10 @@ pub(super) async fn a_finished_run_takes_no_ends(store: &dyn RunStore) -> Result
     expect_eq!(store.ready(aborted).await?, []);
     expect_kind!(store.abort(aborted, RunState::Cancelled, "again", 2).await, Conflict);
     expect_eq!(store.run(aborted).await?.message.as_deref(), Some("invalid_settings"));
+    // The failure of a run is the failure of the sync that began it.
+    let record = store.repositories(&runs.case.scope()).await?.pop().context("no repository")?;
+    let failure = Some((cairn_domain::FailureCode::InvalidSettings, String::new()));
+    expect_eq!(record.last_sync.map(|sync| (sync.at_ms, sync.failure)), Some((1, failure)));
     let nobody = runs.case.run("nobody", 1 << 40);
     expect_kind!(store.end_part(nobody, parse, PartEnd::Done, String::new(), 0).await, NotFound);
     expect_kind!(store.abort(nobody, RunState::Failed, "", 0).await, NotFound);
