@@ -76,6 +76,34 @@ fn work_tree_coverage_equals_git_ls_files() {
     assert_eq!(why["outcome"], "skipped(sensitive)");
 }
 
+#[test]
+fn excluding_rule_is_named_with_its_place() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let root = directory.path();
+    write(root, "lib/.cairnignore", "# made by a tool\n\ngen/\n");
+    write(root, "lib/gen/a.py", "x = 1\n");
+    write(root, "lib/old.py", "x = 1\n");
+    write(root, "node_modules/x/index.js", "module.exports = 1;\n");
+    write(root, "notes.py", "x = 1\n");
+    write(root, "big.py", "x = 1\n".repeat(1_000));
+    write(root, ".cairn.yaml", "include: ['*.py']\nexclude: ['old*']\nmax_file_size: 2000\n");
+    write(root, "a.rs", "fn a() {}\n");
+    let index = Index::new();
+    index.index(root);
+    let check = |path: &str, rule: &str| {
+        let why = index.json(&["coverage", "r", "--why", path]);
+        assert_eq!(why["explanation"], rule, "{why}");
+        let text = index.ok(&["coverage", "r", "--why", path]);
+        assert!(text.contains(rule), "{text}");
+    };
+    check("lib/gen/a.py", "line 3 of «lib/.cairnignore» is the pattern «gen/»");
+    check("lib/old.py", "`exclude` contains the pattern «old*»");
+    check("node_modules/x/index.js", "`node_modules` is excluded by default; `include_override` can include it again");
+    check("a.rs", "`include` is set, and none of its patterns matches");
+    check("big.py", "it is larger than `max_file_size`, which is 2000 bytes");
+    check("notes.py", "it is in the index");
+}
+
 fn escaped(path: &str) -> String {
     path.replace('\\', "\\\\").replace('\n', "\\x0A")
 }

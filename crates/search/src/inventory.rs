@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use cairn_domain::{ManifestEntry, Outcome, RepoPath, SecretFinding};
 use cairn_redaction::{Given, Message};
+use cairn_wire::Manifest;
 
 use crate::bounds;
-use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Stamp};
+use crate::{KnownRepository, NextCall, QueryError, QueryErrorCode, Searcher, Stamp};
 
 /// Every path of a repository with its outcome.
 #[derive(Clone, PartialEq, Debug)]
@@ -36,6 +37,10 @@ impl Searcher {
         let view = self.catalogue.view().await?;
         let known = self.select_one(&view, repository).await?;
         let manifest = self.manifest(&known).await?.unwrap_or_default();
+        self.coverage_of(known, manifest).await
+    }
+
+    async fn coverage_of(&self, known: KnownRepository, manifest: Manifest) -> Result<Coverage, QueryError> {
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
         for entry in &manifest.entries {
             *counts.entry(entry.outcome.label()).or_default() += 1;
@@ -64,7 +69,11 @@ impl Searcher {
 
     pub async fn why(&self, repository: &str, path: &str) -> Result<Why, QueryError> {
         bounds::word("path", path)?;
-        let coverage = self.coverage(repository).await?;
+        let view = self.catalogue.view().await?;
+        let known = self.select_one(&view, repository).await?;
+        let manifest = self.manifest(&known).await?.unwrap_or_default();
+        let rule = manifest.skip_rule(path.strip_prefix("./").unwrap_or(path)).map(str::to_owned);
+        let coverage = self.coverage_of(known, manifest).await?;
         let path = path.strip_prefix("./").unwrap_or(path);
         let entry = coverage.entries.iter().find(|entry| entry.path.as_str() == path);
         let Some(entry) = entry else {
@@ -87,7 +96,7 @@ impl Searcher {
             repository: coverage.repository.clone(),
             path: path.to_owned(),
             outcome: entry.outcome.label(),
-            explanation: explanation(&entry.outcome),
+            explanation: rule.unwrap_or_else(|| explanation(&entry.outcome)),
             changed_at: entry.changed_at,
             stamps: coverage.stamps,
         })
@@ -109,6 +118,7 @@ fn explanation(outcome: &Outcome) -> String {
             return format!("it could not be read ({message}); the next run tries again");
         }
         Outcome::Skipped(reason) => match reason {
+            // Manifests of older versions contain no rules.
             Reason::Excluded => {
                 "an exclude pattern, a `.cairnignore` or a default exclude excludes it (`include_override` includes defaults again)"
             }

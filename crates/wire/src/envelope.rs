@@ -67,7 +67,7 @@ impl ArtifactKind {
     /// The version that this build writes.
     pub fn version(self) -> u8 {
         match self {
-            ArtifactKind::Manifest => 3,
+            ArtifactKind::Manifest => 4,
             ArtifactKind::Plan | ArtifactKind::TermCounts => 2,
             _ => 1,
         }

@@ -27,7 +27,7 @@ pub use envelope::{ArtifactKind, decode, encode};
 pub use failure_name::FailureName;
 pub use job::{Job, PartJob, SyncJob};
 pub use links::{AskedKeys, FileUnresolved, LinkGroup, LinkState, LinkSummary, LinkedFile, UnresolvedSite};
-pub use manifest::Manifest;
+pub use manifest::{Manifest, SkipRules};
 pub use pack::{Pack, PackReader, PackWriter};
 pub use plan::{ChangedPath, Plan, PlannedRefusal};
 pub use result::{FileError, PartReport, RunResult, SlotStatus, StageDuration, WrittenArtifact};

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use cairn_domain::{FileFacts, NodeRecord, Outline, PatternRecord, SourceText, TermCounts};
 use cairn_wire::{
     ArtifactKind, Decode, Encode, Job, LinkGroup, LinkState, LinkSummary, Manifest, PackReader, PackWriter, PartReport,
-    Plan, Reader, RequestSettings, RunResult, decode, encode,
+    Plan, Reader, RequestSettings, RunResult, SkipRules, decode, encode,
 };
 
 /// One format and the value in its golden files.
@@ -63,12 +63,14 @@ fn read_graph_records(bytes: &[u8]) -> Result<bool, String> {
     Ok(nodes == values::nodes() && patterns == values::patterns() && reader.0.is_empty())
 }
 
-/// Reads a manifest. Version 1 has no digest of the inputs, and version 2 has no term counts.
+/// Reads a manifest. Version 1 has no digest of the inputs, version 2 has no term counts, and version 3 has
+/// no rules.
 fn read_manifest(bytes: &[u8]) -> Result<bool, String> {
     let found = artifact::<Manifest>(ArtifactKind::Manifest, bytes)?;
-    let version_2 = Manifest { terms: Vec::new(), ..values::manifest() };
+    let version_3 = Manifest { skip_rules: SkipRules::default(), ..values::manifest() };
+    let version_2 = Manifest { terms: Vec::new(), ..version_3.clone() };
     let version_1 = Manifest { inputs_digest: None, ..version_2.clone() };
-    Ok([values::manifest(), version_2, version_1].contains(&found))
+    Ok([values::manifest(), version_3, version_2, version_1].contains(&found))
 }
 
 /// Reads a plan. Version 1 has no field for the refusal.

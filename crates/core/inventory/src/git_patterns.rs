@@ -92,7 +92,7 @@ impl GitPatterns {
     ) -> Self {
         let mut patterns = Self::default();
         for (line, text) in lines {
-            if let Err(fault) = patterns.add(text) {
+            if let Err(fault) = patterns.add(line, text) {
                 unusable(line, fault);
             }
         }
@@ -121,8 +121,8 @@ impl GitPatterns {
         last.map(|number| &self.patterns[number])
     }
 
-    fn add(&mut self, line: &str) -> Result<(), LineFault> {
-        let Some((pattern, glob)) = parse(line) else { return Ok(()) };
+    fn add(&mut self, line: usize, text: &str) -> Result<(), LineFault> {
+        let Some((pattern, glob)) = parse(line, text) else { return Ok(()) };
         let (number, only_directories) = (self.patterns.len(), pattern.only_directories);
         match Form::of(&glob) {
             Form::Name(name) => self.names.add(name, only_directories, number),
@@ -342,7 +342,7 @@ mod tests {
     fn memory_stays_below_the_estimate() {
         for pattern in ["a*c", "*", "a?1.c", "*.pb.go", "[a-z]*", "{abc,def,ghi}*", "[!b]*", "*é?", &"*a".repeat(500)]
         {
-            let glob = parse(pattern).expect("a pattern").1;
+            let glob = parse(1, pattern).expect("a pattern").1;
             let expression = Expression::compile(0, false, &glob).expect("compiled");
             let bytes = expression.automaton.get_nfa().memory_usage() as u64;
             let estimate = PatternCost::of([pattern]).compiled_bytes;

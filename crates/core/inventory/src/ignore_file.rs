@@ -72,9 +72,10 @@ struct CompiledFile {
     patterns: GitPatterns,
 }
 
-/// The ignore file and the pattern that exclude a path.
+/// The ignore file, the line and the pattern that exclude a path.
 pub(crate) struct IgnoredBy<'a> {
     pub(crate) file: &'a str,
+    pub(crate) line: usize,
     pub(crate) pattern: &'a str,
 }
 
@@ -120,7 +121,7 @@ impl IgnoreFiles {
         for (directory, relative) in above(path) {
             let Some(file) = self.by_directory.get(directory) else { continue };
             if let Some(pattern) = file.patterns.find(relative.as_bytes(), is_directory, is_stopped) {
-                let ignored = IgnoredBy { file: &file.path, pattern: &pattern.text };
+                let ignored = IgnoredBy { file: &file.path, line: pattern.line, pattern: &pattern.text };
                 return (!pattern.is_negative).then_some(ignored);
             }
         }

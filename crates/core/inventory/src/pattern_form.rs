@@ -7,14 +7,17 @@ use crate::wildmatch::SPECIAL;
 pub struct GitPattern {
     /// The pattern as it is written in the file.
     pub text: String,
+    /// The line of the pattern, counted from 1.
+    pub line: usize,
     /// Whether the pattern begins with `!`.
     pub is_negative: bool,
     pub(crate) only_directories: bool,
 }
 
-/// Splits a line into the pattern and the glob for the whole path. `None` for a comment and an empty line.
-pub(crate) fn parse(line: &str) -> Option<(GitPattern, String)> {
-    let text = without_trailing_spaces(line);
+/// Splits the line with this number into the pattern and the glob for the whole path. `None` for a comment
+/// and an empty line.
+pub(crate) fn parse(line: usize, text: &str) -> Option<(GitPattern, String)> {
+    let text = without_trailing_spaces(text);
     if text.starts_with('#') {
         return None;
     }
@@ -26,7 +29,7 @@ pub(crate) fn parse(line: &str) -> Option<(GitPattern, String)> {
         return None;
     }
     let glob = if is_anywhere { format!("**/{rest}") } else { rest.to_owned() };
-    Some((GitPattern { text: text.to_owned(), is_negative, only_directories }, glob))
+    Some((GitPattern { text: text.to_owned(), line, is_negative, only_directories }, glob))
 }
 
 /// Removes the spaces at the end of a line, except a space after a backslash.

@@ -50,7 +50,7 @@ impl PatternCost {
 }
 
 fn is_found_by_table(line: &str) -> bool {
-    parse(line).is_none_or(|(_, glob)| Form::of(&glob).is_found_by_table())
+    parse(1, line).is_none_or(|(_, glob)| Form::of(&glob).is_found_by_table())
 }
 
 /// The patterns of a rule file, each with the one-based number of its line. Comments and empty lines are

@@ -1,8 +1,7 @@
 //! The compiled rules of one repository. The rules decide by name, kind and size whether a path is skipped.
 
-use std::fmt;
-
 use cairn_domain::{Digest, Digester, EntryKind, Outcome, Reason, RepoPath};
+use cairn_redaction::{Message, quoted};
 
 use crate::attributes::{GeneratedMarks, marks};
 use crate::ignore_file::{IgnoreFiles, UnusableLines};
@@ -48,32 +47,37 @@ pub struct Skip {
 }
 
 /// The rule that hides a path.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum SkipRule {
     Submodule,
     Symlink,
     SensitiveName,
     Exclude { pattern: String },
-    IgnoreFile { file: String, pattern: String },
+    IgnoreFile { file: String, line: usize, pattern: String },
     DefaultExclude { name: &'static str },
     NoInclude,
-    TooLarge { limit_bytes: u64, size_bytes: u64 },
+    TooLarge { limit_bytes: u64 },
 }
 
-impl fmt::Display for SkipRule {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl SkipRule {
+    /// The rule as a clause for users. Text from the repository is quoted as untrusted.
+    pub fn message(&self) -> Message {
+        let message = Message::default();
         match self {
-            Self::Submodule => formatter.write_str("submodules are recorded, but their content is never read"),
-            Self::Symlink => formatter.write_str("symbolic links are recorded, but they are not followed"),
-            Self::SensitiveName => formatter.write_str("files with this name may contain secrets and are never read"),
-            Self::Exclude { pattern } => write!(formatter, "`exclude` contains `{pattern}`"),
-            Self::IgnoreFile { file, pattern } => write!(formatter, "`{file}` contains `{pattern}`"),
-            Self::DefaultExclude { name } => {
-                write!(formatter, "`{name}` is excluded by default; `include_override` can include it again")
+            Self::Submodule => message.and("submodules are recorded, but their content is never read"),
+            Self::Symlink => message.and("symbolic links are recorded, but they are not followed"),
+            Self::SensitiveName => message.and("files with this name may contain secrets and are never read"),
+            Self::Exclude { pattern } => message.and("`exclude` contains the pattern ").and(quoted(pattern)),
+            Self::IgnoreFile { file, line, pattern } => {
+                let place = message.and("line ").and(*line).and(" of ").and(quoted(file));
+                place.and(" is the pattern ").and(quoted(pattern))
             }
-            Self::NoInclude => formatter.write_str("no pattern of `include` matches"),
-            Self::TooLarge { limit_bytes, size_bytes } => {
-                write!(formatter, "{size_bytes} bytes, above `max_file_size` of {limit_bytes} bytes")
+            Self::DefaultExclude { name } => {
+                message.and("`").and(*name).and("` is excluded by default; `include_override` can include it again")
+            }
+            Self::NoInclude => message.and("`include` is set, and none of its patterns matches"),
+            Self::TooLarge { limit_bytes } => {
+                message.and("it is larger than `max_file_size`, which is ").and(*limit_bytes).and(" bytes")
             }
         }
     }
@@ -157,7 +161,7 @@ impl Rules {
             return of(Reason::NotIncluded, SkipRule::NoInclude);
         }
         if size_bytes > self.limit.bytes() {
-            return of(Reason::TooLarge, SkipRule::TooLarge { limit_bytes: self.limit.bytes(), size_bytes });
+            return of(Reason::TooLarge, SkipRule::TooLarge { limit_bytes: self.limit.bytes() });
         }
         None
     }
@@ -167,7 +171,8 @@ impl Rules {
             return Some(SkipRule::Exclude { pattern: pattern.to_owned() });
         }
         if let Some(ignored) = self.ignore_files.find(path, &*self.is_stopped) {
-            return Some(SkipRule::IgnoreFile { file: ignored.file.to_owned(), pattern: ignored.pattern.to_owned() });
+            let (file, pattern) = (ignored.file.to_owned(), ignored.pattern.to_owned());
+            return Some(SkipRule::IgnoreFile { file, line: ignored.line, pattern });
         }
         let name = defaults::find(path)?;
         let brought_back = self.include_override.find(path).is_some();
@@ -335,15 +340,21 @@ mod tests {
 
     #[test]
     fn decision_names_its_rule() {
-        let settings = RuleSettings { exclude: strings(&["docs/"]), ..RuleSettings::default() };
+        let ignore_file = RuleFile {
+            path: RepoPath::parse("lib/.cairnignore").expect("path"),
+            text: "# generated\n\ngen/\n".to_owned(),
+        };
+        let settings =
+            RuleSettings { exclude: strings(&["docs/"]), ignore_files: vec![ignore_file], ..RuleSettings::default() };
         let check = |path: &str, expect: &str| {
             let path = RepoPath::parse(path).expect("path");
             let skip = compile(&settings).skip(&path, EntryKind::File, 2_000_000).expect("skipped");
-            assert_eq!(skip.rule.to_string(), expect);
+            assert_eq!(skip.rule.message().as_str(), expect);
         };
-        check("docs/a.md", "`exclude` contains `docs/`");
+        check("docs/a.md", "`exclude` contains the pattern «docs/»");
+        check("lib/gen/a.rs", "line 3 of «lib/.cairnignore» is the pattern «gen/»");
         check("dist/a.js", "`dist` is excluded by default; `include_override` can include it again");
-        check("a.js", "2000000 bytes, above `max_file_size` of 1048576 bytes");
+        check("a.js", "it is larger than `max_file_size`, which is 1048576 bytes");
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl Sync {
 }
 
 fn read(inventory: &Inventory, limits: ChangedLimits) -> Result<Vec<ChangedSource>, StageError> {
-    let (entries, to_read) = inventory.list()?;
+    let (entries, to_read, _) = inventory.list()?;
     let reading = &inventory.reading;
     let mut reader = reading.tree.reader().map_err(of_source)?;
     let (mut changed, mut num_bytes) = (Vec::new(), 0);

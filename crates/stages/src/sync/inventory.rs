@@ -7,9 +7,10 @@ use cairn_config::Ceilings;
 use cairn_domain::{
     ArtifactRef, Digest, EntryKind, FactsKey, ManifestEntry, Outcome, Reason, RepoPath, RepositoryId, Tags,
 };
+use cairn_inventory::SkipRule;
 use cairn_pipeline::StageError;
 use cairn_ports::TreeEntry;
-use cairn_wire::Manifest;
+use cairn_wire::{Manifest, SkipRules};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::budget;
@@ -17,6 +18,7 @@ use super::deadline::check_stopped;
 use super::modules::Modules;
 use super::packing::{Contents, Known, Packed};
 use super::reading::Reading;
+use super::skipped::{self, SkippedPaths};
 use crate::artifacts::Artifacts;
 use crate::threads::blocking;
 
@@ -43,32 +45,44 @@ impl Inventory {
         num_threads: usize,
     ) -> Result<Taken, StageError> {
         let listing = self.clone();
-        let (entries, to_read) = blocking(move || listing.list()).await?;
+        let (entries, to_read, skipped) = blocking(move || listing.list()).await?;
         let contents = Contents { reading: &self.reading, known: Arc::new(self.known_facts()) };
         let packed = contents.read(artifacts, repository, &to_read, num_threads).await?;
         let finishing = self.clone();
-        blocking(move || finishing.finish(entries, packed)).await
+        blocking(move || finishing.finish(entries, packed, skipped)).await
     }
 
-    /// Returns the entries, and the positions of the entries whose files must be read. For a large tree, this
-    /// function takes seconds.
-    pub(super) fn list(&self) -> Result<(Vec<ManifestEntry>, Vec<usize>), StageError> {
+    /// Returns the entries, the positions of the entries whose files must be read, and the rules that skip
+    /// paths. For a large tree, this function takes seconds.
+    pub(super) fn list(&self) -> Result<(Vec<ManifestEntry>, Vec<usize>, SkippedPaths), StageError> {
         let tree = &self.reading.tree;
         let modules = Modules::detect(&self.reading.settings.repository, tree.entries());
         // Matching many patterns takes long, so each path is a point at which a sync can be stopped. The
         // decision about the last path is not valid if the sync was stopped during this decision.
-        let decide = |entry| check_stopped(&self.reading.meter).map(|()| self.decide_by_path(entry, &modules));
-        let mut entries = tree.entries().iter().map(decide).collect::<Result<Vec<_>, StageError>>()?;
+        let mut skipped = SkippedPaths::default();
+        let decide = |(position, entry)| {
+            check_stopped(&self.reading.meter)?;
+            let (entry, rule) = self.decide_by_path(entry, &modules);
+            rule.into_iter().for_each(|rule| skipped.record(position, rule));
+            Ok(entry)
+        };
+        let mut entries = tree.entries().iter().enumerate().map(decide).collect::<Result<Vec<_>, StageError>>()?;
         check_stopped(&self.reading.meter)?;
         let to_read = self.reuse(&mut entries);
         budget::check_reading(&entries, &to_read, &self.ceilings)?;
-        Ok((entries, to_read))
+        Ok((entries, to_read, skipped))
     }
 
-    fn finish(&self, mut entries: Vec<ManifestEntry>, packed: Packed) -> Result<Taken, StageError> {
+    fn finish(
+        &self,
+        mut entries: Vec<ManifestEntry>,
+        packed: Packed,
+        skipped: SkippedPaths,
+    ) -> Result<Taken, StageError> {
         let packs = self.fill_in(&mut entries, packed)?;
         budget::check_expansion(&entries, &self.ceilings)?;
-        self.hide_names(&mut entries);
+        let mut skip_rules = skipped.into_rules();
+        self.hide_names(&mut entries, &mut skip_rules);
         let Reading { settings, tools, .. } = &self.reading;
         let manifest = Manifest {
             rules: settings.digest,
@@ -78,23 +92,26 @@ impl Inventory {
             entries,
             inputs_digest: Some(self.inputs_digest),
             terms: Vec::new(),
+            skip_rules,
         };
         Ok(Taken { manifest, packs })
     }
 
-    /// Creates the entry of a path, and decides by path, kind and size whether the path may be indexed. In
-    /// this step, `Indexed` means that the content still has to be checked.
-    fn decide_by_path(&self, entry: &TreeEntry, modules: &Modules) -> ManifestEntry {
-        let decide = || self.reading.settings.rules.decide_path(&entry.path, entry.kind, entry.size_bytes);
-        let skipped = if is_damage_of_git(entry) { None } else { decide() };
+    /// Creates the entry of a path, and decides by path, kind and size whether the path may be indexed. If a
+    /// rule skips the path, also returns the rule. In this step, `Indexed` means that the content still has
+    /// to be checked.
+    fn decide_by_path(&self, entry: &TreeEntry, modules: &Modules) -> (ManifestEntry, Option<SkipRule>) {
+        let decide = || self.reading.settings.rules.skip(&entry.path, entry.kind, entry.size_bytes);
+        let skip = if is_damage_of_git(entry) { None } else { decide() };
+        let (skipped, rule) = skip.map(|skip| (skip.reason, skip.rule)).unzip();
         let outcome = match (skipped, &entry.unreadable) {
-            (Some(skipped), _) => skipped,
+            (Some(reason), _) => Outcome::Skipped(reason),
             _ if self.shown(&entry.path).is_some() => Outcome::Skipped(Reason::Sensitive),
             (None, Some(message)) => Outcome::Failed { reason: Reason::Unreadable, message: message.clone() },
             (None, None) => Outcome::Indexed(None),
         };
         let is_document = self.reading.settings.navigation.find(entry.path.as_str()).is_some();
-        ManifestEntry {
+        let decided = ManifestEntry {
             path: entry.path.clone(),
             kind: entry.kind,
             blob: entry.blob,
@@ -110,12 +127,13 @@ impl Inventory {
             tags: Tags::default(),
             changed_at: entry.changed_at,
             module: modules.of(&entry.path),
-        }
+        };
+        (decided, rule)
     }
 
     /// Redacts paths that contain a secret. The files at these paths are not indexed. If several paths are
     /// equal after redaction, a number is appended to each of them except the first.
-    fn hide_names(&self, entries: &mut [ManifestEntry]) {
+    fn hide_names(&self, entries: &mut Vec<ManifestEntry>, rules: &mut SkipRules) {
         let mut num_hidden: FxHashMap<String, u32> = FxHashMap::default();
         for entry in entries.iter_mut() {
             let Some(mut shown) = self.shown(&entry.path) else { continue };
@@ -132,7 +150,7 @@ impl Inventory {
             }
         }
         if !num_hidden.is_empty() {
-            entries.sort_by(|left, right| left.path.cmp(&right.path));
+            skipped::sort(entries, rules);
         }
     }
 

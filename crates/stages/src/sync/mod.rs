@@ -22,6 +22,7 @@ mod refusal;
 mod result;
 mod settings;
 mod settings_files;
+mod skipped;
 #[cfg(test)]
 mod tests;
 mod worker;

@@ -13,8 +13,8 @@ use cairn_domain::{
 };
 use cairn_wire::{
     AskedKeys, ChangedPath, FileError, FileUnresolved, Job, LinkGroup, LinkState, LinkSummary, LinkedFile, Manifest,
-    PartJob, PartReport, Plan, PlannedRefusal, RequestSettings, RunResult, SlotStatus, StageDuration, UnresolvedSite,
-    WrittenArtifact,
+    PartJob, PartReport, Plan, PlannedRefusal, RequestSettings, RunResult, SkipRules, SlotStatus, StageDuration,
+    UnresolvedSite, WrittenArtifact,
 };
 
 fn key(number: usize) -> Key128 {
@@ -186,6 +186,10 @@ pub(crate) fn manifest() -> Manifest {
         entries,
         inputs_digest: Some(Digest([3; 32])),
         terms: vec![artifact("terms/r/x"), artifact("terms/r/y")],
+        skip_rules: SkipRules {
+            texts: vec!["`exclude` contains the pattern «a»".to_owned()],
+            of_entries: vec![(2, 0)],
+        },
     }
 }
 
