@@ -24,6 +24,7 @@ mod operate;
 mod organisation;
 mod quoted_names;
 mod readers;
+mod refusals;
 mod relations;
 mod remote;
 mod remote_index;

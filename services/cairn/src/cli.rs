@@ -1,6 +1,8 @@
 //! Defines the command line and its help texts.
 
 mod questions;
+#[cfg(test)]
+mod tests;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,6 +17,9 @@ use crate::operate::arguments::{DeadLettersCommand, EnqueueArguments, KeysComman
 const EXIT_CODES: &str = "Exit codes: 0 success; 1 failure; 2 wrong usage; 3 nothing found, or no such repository, file or \
                           symbol; 4 invalid settings; 5 the run failed or is partial; 130 cancelled.";
 
+/// The heading of the options that every command has.
+const GLOBAL: &str = "Options of every command";
+
 /// Index repositories and ask questions about them, such as "which code does X", "what calls Y" or "how is
 /// code like Z usually written here".
 #[derive(Parser, Debug)]
@@ -22,30 +27,30 @@ const EXIT_CODES: &str = "Exit codes: 0 success; 1 failure; 2 wrong usage; 3 not
 pub struct Arguments {
     /// Index directory. Default: the nearest `.cairn` in this directory or a parent directory, otherwise a
     /// new `.cairn` in this directory.
-    #[arg(long, global = true, env = "CAIRN_HOME", value_name = "DIR")]
+    #[arg(long, global = true, help_heading = GLOBAL, env = "CAIRN_HOME", value_name = "DIR")]
     pub home: Option<PathBuf>,
     /// Configuration file. Default: `config.toml` in the index directory.
-    #[arg(long, global = true, env = "CAIRN_CONFIG", value_name = "FILE")]
+    #[arg(long, global = true, help_heading = GLOBAL, env = "CAIRN_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// URL of the query service to use instead of a local index. The API key is read from `CAIRN_API_KEY` or
     /// a file.
-    #[arg(long, global = true, env = "CAIRN_SERVER", hide_env_values = true, value_name = "URL")]
+    #[arg(long, global = true, help_heading = GLOBAL, env = "CAIRN_SERVER", hide_env_values = true, value_name = "URL")]
     pub server: Option<String>,
     /// File with the API key for the server.
-    #[arg(long, global = true, env = "CAIRN_API_KEY_FILE", value_name = "FILE")]
+    #[arg(long, global = true, help_heading = GLOBAL, env = "CAIRN_API_KEY_FILE", value_name = "FILE")]
     pub api_key_file: Option<PathBuf>,
     /// File with the settings of a cluster. The command connects directly to the servers of the cluster, with
     /// the permissions of the operator.
-    #[arg(long, global = true, env = "CAIRN_CLUSTER_CONFIG", value_name = "FILE")]
+    #[arg(long, global = true, help_heading = GLOBAL, env = "CAIRN_CLUSTER_CONFIG", value_name = "FILE")]
     pub cluster: Option<PathBuf>,
     /// Tenant of the cluster whose data the command uses. Default: `local`; `keys list` shows all tenants.
-    #[arg(long, global = true, value_name = "NAME")]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "NAME")]
     pub tenant: Option<String>,
     /// Print machine-readable output (JSON).
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub json: bool,
     /// Print more log lines. Use the flag once to log the progress of runs, and twice to log details.
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    #[arg(short, long, global = true, help_heading = GLOBAL, action = clap::ArgAction::Count)]
     pub verbose: u8,
     #[command(subcommand)]
     pub command: Command,
@@ -119,6 +124,8 @@ pub enum Command {
     Patterns {
         /// Only patterns whose name contains this text.
         name: Option<String>,
+        /// Name or glob of a repository, or `all`. Default: the repository of this directory, otherwise all
+        /// repositories. Repeatable.
         #[arg(long = "repo", alias = "repository", value_name = "NAME")]
         repositories: Vec<String>,
     },
@@ -156,6 +163,7 @@ pub enum Command {
         /// Maximum number of runs, at most 500 with `--server`.
         #[arg(long, default_value_t = 20)]
         limit: usize,
+        /// Only runs of this repository.
         #[arg(long = "repo", alias = "repository", value_name = "NAME")]
         repository: Option<String>,
     },
@@ -176,7 +184,10 @@ pub enum Command {
     },
     /// List the redacted secrets by path, line and rule. Values are never shown.
     #[command(after_help = "Example:\n  cairn secrets service")]
-    Secrets { repository: Option<String> },
+    Secrets {
+        /// Name of the repository. It may be omitted if only one repository exists.
+        repository: Option<String>,
+    },
     /// Watch repositories and index changes.
     #[command(
         after_help = "Working trees and directories are watched through file system events. Bare repositories and URLs are polled every 5 seconds. Ctrl-C or SIGTERM ends the command with exit code 0.\n\nExamples:\n  cairn watch\n  cairn watch service ../app"
@@ -193,10 +204,14 @@ pub enum Command {
     },
     /// Remove a repository. It is hidden at once, and then all its data is removed.
     #[command(after_help = "Example:\n  cairn remove service")]
-    Remove { repository: String },
+    Remove {
+        /// Name of the repository.
+        repository: String,
+    },
     /// Print a digest of all records that readers can see, by repository and kind of record.
     #[command(after_help = "Example:\n  cairn fingerprint --repo service")]
     Fingerprint {
+        /// Name or glob of a repository, or `all`. Default: all repositories. Repeatable.
         #[arg(long = "repo", alias = "repository", value_name = "NAME")]
         repositories: Vec<String>,
     },
@@ -234,7 +249,10 @@ pub enum Command {
     Keys(KeysCommand),
     /// Explain how to work with the index: a topic, or the list of topics.
     #[command(after_help = "Examples:\n  cairn guide\n  cairn guide recovering")]
-    Guide { topic: Option<String> },
+    Guide {
+        /// Name of the topic. Default: the list of topics.
+        topic: Option<String>,
+    },
     /// Serve the Model Context Protocol on standard input and output.
     #[command(
         after_help = "Example, in the configuration of an agent:\n  { \"command\": \"cairn\", \"args\": [\"mcp\"] }\nOr by hand: cairn mcp"
@@ -244,13 +262,17 @@ pub enum Command {
     #[command(
         after_help = "Examples:\n  cairn completions bash > ~/.local/share/bash-completion/completions/cairn\n  cairn completions zsh > ~/.zfunc/_cairn"
     )]
-    Completions { shell: Shell },
+    Completions {
+        /// The shell that reads the script.
+        shell: Shell,
+    },
     /// Parses the files that a parent process sends.
     #[command(name = "parse-worker", hide = true)]
     ParseWorker,
     /// Measure the ranking with questions about real repositories (for developers of Cairn).
     #[command(hide = true, disable_help_flag = true)]
     Eval {
+        /// The arguments of `cairn-eval`.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
@@ -336,59 +358,4 @@ pub struct OrganisationArguments {
     /// Include forks.
     #[arg(long, requires = "organisation")]
     pub forks: bool,
-}
-
-#[cfg(test)]
-mod tests {
-    use cairn_gateway::Caps;
-
-    use super::*;
-
-    /// Returns whether a command line uses the server, and whether it uses the cluster, if environment
-    /// variables set both.
-    fn place(words: &[&str], flags: &[&str]) -> (bool, bool) {
-        let both = ["cairn", "--server", "http://a", "--cluster", "c.toml"];
-        let typed = Arguments::try_parse_from(both.iter().chain(words)).expect("valid");
-        let meant = typed.resolved(|name| flags.contains(&name));
-        (meant.server.is_some(), meant.cluster.is_some())
-    }
-
-    #[test]
-    fn explicit_server_or_cluster_flag_overrides_default_of_command() {
-        let (server, cluster) = ((true, false), (false, true));
-        for words in [&["search", "x"][..], &["runs"], &["index", "u"], &["runs", "cancel"], &["mcp"], &["status"]] {
-            assert_eq!(place(words, &[]), server, "{words:?}");
-            assert_eq!(place(words, &["cluster"]), cluster, "{words:?}");
-        }
-        for words in [&["topology", "check"][..], &["keys", "list"], &["enqueue", "u"], &["doctor"], &["remove", "r"]] {
-            assert_eq!(place(words, &[]), cluster, "{words:?}");
-            assert_eq!(place(words, &["server"]), server, "{words:?}");
-        }
-        assert_eq!(place(&["repos", "--tenant", "acme"], &[]), cluster);
-        assert_eq!(place(&["search", "x"], &["server", "cluster"]), (true, true));
-    }
-
-    #[test]
-    fn help_states_the_limits_of_a_service() {
-        let help_of = |path: &[&str]| {
-            let mut command = Arguments::command();
-            command.build();
-            let mut found = &mut command;
-            for word in path {
-                found = found.find_subcommand_mut(word).expect("a command");
-            }
-            found.render_long_help().to_string()
-        };
-        let Caps { edges, runs, tokens, .. } = Caps::OF_A_SERVICE;
-        for (path, cap) in [
-            (&["graph", "callers"][..], edges),
-            (&["graph", "sample"], edges),
-            (&["runs"], runs),
-            (&["search"], tokens),
-            (&["grep"], tokens),
-        ] {
-            let (help, limit) = (help_of(path), format!("at most {cap} with `--server`"));
-            assert!(help.contains(&limit), "{path:?} does not contain `{limit}`: {help}");
-        }
-    }
 }

@@ -18,6 +18,7 @@ pub struct SearchArguments {
     /// repositories. Repeatable.
     #[arg(long = "repo", alias = "repository", value_name = "NAME")]
     pub repositories: Vec<String>,
+    /// Only files in this language, e.g. `python`. Repeatable.
     #[arg(long, value_name = "LANGUAGE")]
     pub language: Vec<String>,
     /// File, folder (all files below it) or glob. A file name or glob without `/` matches in any folder.
@@ -30,6 +31,7 @@ pub struct SearchArguments {
     /// Kind of chunk: function, method, class, section … Repeatable.
     #[arg(long, value_name = "KIND")]
     pub kind: Vec<String>,
+    /// Whether tests are searched: with all other code, not at all, or alone.
     #[arg(long, value_enum, default_value_t)]
     pub tests: Tests,
     /// Tag that every result must have: `.py` (the file name extension), `indexed`, `repository`, or a tag
@@ -78,6 +80,7 @@ pub struct GrepArguments {
     /// Search for the pattern literally.
     #[arg(long, short = 'F')]
     pub fixed_strings: bool,
+    /// Ignore the difference between upper and lower case.
     #[arg(long, short = 'i')]
     pub ignore_case: bool,
     /// Only matches that start and end at the boundaries of words.
@@ -99,12 +102,14 @@ pub struct GrepArguments {
     /// repositories. Repeatable.
     #[arg(long = "repo", alias = "repository", value_name = "NAME")]
     pub repositories: Vec<String>,
+    /// Only files in this language, e.g. `python`. Repeatable.
     #[arg(long, value_name = "LANGUAGE")]
     pub language: Vec<String>,
     /// File, folder (all files below it) or glob. A file name or glob without `/` matches in any folder.
     /// Repeatable.
     #[arg(long, value_name = "GLOB")]
     pub path: Vec<String>,
+    /// Whether tests are searched: with all other code, not at all, or alone.
     #[arg(long, value_enum, default_value_t)]
     pub tests: Tests,
     /// Maximum number of hits, at most 1000.
@@ -122,6 +127,8 @@ pub struct GrepArguments {
 pub struct RelationArguments {
     /// Symbol (`name`, `Class.method`, `path#name`), file, directory, module or package.
     pub name: String,
+    /// Name or glob of a repository, or `all`. Default: the repository of this directory, otherwise all
+    /// repositories. Repeatable.
     #[arg(long = "repo", alias = "repository", value_name = "NAME")]
     pub repositories: Vec<String>,
     /// If several definitions have the name, the definition nearest to this file is used.
@@ -153,6 +160,7 @@ pub enum GraphCommand {
         /// exact, import, heuristic or ambiguous.
         #[arg(long, value_name = "CLASS")]
         class: String,
+        /// Number that determines the sample. The same number gives the same sample.
         #[arg(long, default_value_t = 1)]
         seed: u64,
         /// Maximum number of edges, at most 500 with `--server`.
@@ -161,6 +169,7 @@ pub enum GraphCommand {
         /// Kinds of edges, e.g. calls, references, extends. Default: all kinds.
         #[arg(long = "kind", value_name = "KIND")]
         kinds: Vec<String>,
+        /// Name or glob of a repository, or `all`. Default: all repositories. Repeatable.
         #[arg(long = "repo", alias = "repository", value_name = "NAME")]
         repositories: Vec<String>,
     },
@@ -180,6 +189,7 @@ pub enum RunsCommand {
     /// Cancel the unfinished runs and pending sync requests of one repository or of all repositories.
     /// Published generations are kept.
     Cancel {
+        /// Name of the repository. Default: all repositories.
         repository: Option<String>,
         /// Cancel only the run with this id, which `runs` shows.
         #[arg(long, value_name = "ID")]

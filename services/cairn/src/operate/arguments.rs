@@ -18,13 +18,17 @@ pub enum TopologyCommand {
 pub enum DeadLettersCommand {
     /// List abandoned jobs, oldest first.
     List {
+        /// Maximum number of dead letters.
         #[arg(long, short = 'n', default_value_t = 100)]
         limit: usize,
         #[command(flatten)]
         filter: LetterFilter,
     },
     /// Show all details of one dead letter, including its body.
-    Show { id: String },
+    Show {
+        /// The id that `list` shows.
+        id: String,
+    },
     /// Publish the job of a dead letter again. If the job is no longer needed, request a sync of its
     /// repository instead.
     Replay(ChosenLetters),
