@@ -45,6 +45,7 @@ fn delimited(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<Vec<Range
     let name = Name::around(text, hit, naming)?;
     let style = match style {
         Style::Loose | Style::Spaced => context::bare_style(text, &name.span, &value, style),
+        Style::Beside if text[name.span.clone()].starts_with(b"--") => Style::Literal,
         Style::Call | Style::Wrapped | Style::Beside
             if naming == Naming::Password && is_verb(&text[name.span.clone()]) =>
         {
@@ -94,9 +95,11 @@ fn next_part(cursor: &mut Cursor<'_>) -> Option<Range<usize>> {
     (cursor.at > start).then(|| cursor.literal(Style::Literal)).flatten().map(|(_, part)| part)
 }
 
-/// Whether `pass` is a verb or a noun with a different meaning, as in `should_pass("…")` or `pass "…" to`.
+/// Whether `pass` is a verb or a noun with a different meaning, as in `should_pass("…")` or `pass "…" to`. In
+/// an option of a command and in a variable, it is a password.
 fn is_verb(name: &[u8]) -> bool {
-    if name.contains(&b'_') && !name.iter().any(u8::is_ascii_lowercase) {
+    let is_variable = name.contains(&b'_') && !name.iter().any(u8::is_ascii_lowercase);
+    if is_variable || name.starts_with(b"--") {
         return false;
     }
     let name = name.to_ascii_lowercase();

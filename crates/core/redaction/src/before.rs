@@ -86,6 +86,14 @@ pub(crate) fn line_before(text: &[u8], start: usize) -> &[u8] {
     &text[line..start]
 }
 
+/// The rest of the line at the position `start`, without its line break. `None` if it has more than `longest`
+/// bytes.
+pub(crate) fn line_after(text: &[u8], start: usize, longest: usize) -> Option<&[u8]> {
+    let rest = text.get(start..text.len().min(start + longest + 1))?;
+    let length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+    (length <= longest).then(|| &rest[..length])
+}
+
 /// The character that separates the pairs on the line: `;` in a connection string, `&` in a query, `,` in
 /// mount options.
 fn separator_of(line: &[u8]) -> Option<u8> {

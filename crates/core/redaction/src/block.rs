@@ -3,13 +3,15 @@
 
 use std::ops::Range;
 
-use crate::before::line_before;
+use crate::before::{line_after, line_before};
+use crate::judge;
 
 /// Maximum length of the text between the name and the end of its line, in bytes.
 const REACH: usize = 80;
 
-/// Maximum length of a value, in bytes.
-const LONGEST: usize = 128;
+/// Maximum length of the line of a value, in bytes. A line that is longer is not read, because a part of a
+/// secret must not remain visible.
+const LONGEST: usize = judge::LONGEST;
 
 /// Characters of markup that surround a name.
 const MARKUP: &[u8] = b" \t*_`'\"#-+=>:";
@@ -154,12 +156,11 @@ fn definition(text: &[u8], next: usize, outer: usize) -> Option<Range<usize>> {
 
 /// The word on the line at `at`, if the rest of this line contains nothing else.
 fn word_of(text: &[u8], at: usize) -> Option<Range<usize>> {
-    let rest = text.get(at..text.len().min(at + LONGEST))?;
+    let rest = line_after(text, at, LONGEST)?;
     let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let rest = &rest[blanks..];
     let length = rest.iter().position(|byte| *byte <= 32).unwrap_or(rest.len());
-    let is_end =
-        rest[length..].iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r')).is_none_or(|byte| *byte == b'\n');
+    let is_end = rest[length..].iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
     (length > 0 && is_end).then(|| at + blanks..at + blanks + length)
 }
 

@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::before::line_before;
 use crate::data::is_strong_choice;
 use crate::judge;
-use crate::name::{Naming, Promise};
+use crate::name::Promise;
 use crate::words::{Word, Words, list_words};
 use crate::{data, name};
 
@@ -340,7 +340,7 @@ fn oracle(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
         let Some(mut value) = after_user(text, after_equals(text, word.value.clone()), b'/') else { continue };
         if let Some(host) = text[value.clone()].iter().rposition(|byte| *byte == b'@') {
             value.end = value.start + host;
-        } else if !data::is_written(&text[value.clone()], Naming::Password, Promise::Password, false) {
+        } else if !data::is_written(&text[value.clone()], Promise::Password, false) {
             continue;
         }
         found.push(Word::inner(text, value));
@@ -357,6 +357,5 @@ fn after_equals(text: &[u8], word: Range<usize>) -> Range<usize> {
 /// Whether the value is a password: it looks like a password in plain text, or it is not an expression and a
 /// person may have chosen it.
 pub(crate) fn is_password(value: &[u8]) -> bool {
-    data::is_written(value, Naming::Password, Promise::Password, true)
-        || (judge::is_chosen(value) && !judge::is_code(value))
+    data::is_written(value, Promise::Password, true) || (judge::is_chosen(value) && !judge::is_code(value))
 }

@@ -14,7 +14,7 @@ use crate::judge::{self, Style};
 use crate::markup::{tag_length, tagged};
 use crate::name::{Name, Naming, Promise, name_end};
 use crate::shape::{self, Shape};
-use crate::{delimited, entropy, expression, list, marker, phrase, prose};
+use crate::{delimited, entropy, expression, list, machine, marker, phrase, prose};
 
 /// Maximum length of a value, in bytes, if quotes surround the whole pair of name and value.
 const LONGEST_PAIR: usize = 80;
@@ -29,8 +29,7 @@ pub(crate) fn secrets(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Ra
     if name.promise == Promise::Weak || text[..name.span.start].ends_with(b"${") {
         return Vec::new();
     }
-    let is_secret =
-        |value: &Range<usize>, is_line: bool| is_written(&text[value.clone()], naming, name.promise, is_line);
+    let is_secret = |value: &Range<usize>, is_line: bool| is_written(&text[value.clone()], name.promise, is_line);
     let mut found = Vec::new();
     match separator {
         Separator::Block => found.extend(list::block_line(text, start)),
@@ -79,7 +78,7 @@ fn single(text: &[u8], name: &Name, separator: Separator, start: usize) -> Optio
         || is_switch(line)
         || (text[name.span.clone()].starts_with(b"--") && !before.is_nested());
     match quoted_pair(text, name, &before, start).or_else(|| tagged(text, start)) {
-        Some(whole) if whole.end > value.end => Some((whole, true)),
+        Some(whole) if whole.end >= value.end => Some((whole, true)),
         _ => Some((value, is_line)),
     }
 }
@@ -159,7 +158,7 @@ fn sign(text: &[u8], end: usize, at: usize, is_plain: bool) -> Option<(Separator
         [0xE2, 0x86, 0x92, ..] | [0xEF, 0xBC, 0x9A, ..] => (Separator::Sign, 3),
         [b'=' | b':', ..] => (Separator::Sign, 1),
         [b'-', b' ', ..] if has_blanks && is_plain => (Separator::Words, 2),
-        [b'?', ..] => (Separator::Words, prose::answer(&text[at..])?),
+        [b'?', next, ..] if !has_blanks || *next <= 32 => (Separator::Words, prose::answer(&text[at..])?),
         [_, ..] if has_blanks => match prose::after_verb(text, at) {
             Some(value) => (Separator::Words, value - at),
             None if is_plain => (Separator::Blank, 0),
@@ -266,7 +265,7 @@ pub(crate) fn translated(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>
     let value = run(text, cursor.at, &before)?;
     let is_line = before.is_start && ends_line(text, value.end);
     let bytes = &text[value.clone()];
-    (is_written(bytes, Naming::Password, Promise::Password, is_line) || is_strong_choice(bytes)).then_some(value)
+    (is_written(bytes, Promise::Password, is_line) || is_strong_choice(bytes)).then_some(value)
 }
 
 /// Whether a person may have chosen the value as a password, and it contains a digit or a special character.
@@ -276,29 +275,30 @@ pub(crate) fn is_strong_choice(value: &[u8]) -> bool {
 
 /// Whether the value is a password or a generated secret without quotes. `is_line` is true if only a value
 /// can follow the name.
-pub(crate) fn is_written(value: &[u8], naming: Naming, promise: Promise, is_line: bool) -> bool {
+pub(crate) fn is_written(value: &[u8], promise: Promise, is_line: bool) -> bool {
     let plain = unescaped(value);
     let value = plain.as_deref().unwrap_or(value);
     let shape = Shape::of(value);
     let num_signs = shape.signs + shape.joiners;
     if shape.blanks > 0 {
-        let is_phrase = phrase::is_signed_phrase(value) || phrase::is_passphrase(value);
-        return (is_line || plain.is_some()) && promise == Promise::Password && is_phrase;
+        let is_phrase =
+            phrase::is_signed_phrase(value) || (promise == Promise::Password && phrase::is_passphrase(value));
+        return (is_line || plain.is_some()) && is_phrase;
     }
-    let is_noise = shape.digits == 0 && shape::is_bare_noise(value);
     if value.len() < 6
         || value.len() > 128
         || entropy::num_distinct(value) < 5
         || marker::is_in(value)
         || judge::is_never_a_password(value)
-        || (expression::is_expression(value) && !(is_line && is_noise))
     {
         return false;
     }
     if promise == Promise::Explicit {
-        let shortest = if naming == Naming::Secret { 8 } else { 12 };
-        let is_made = value.len() >= shortest && shape.digits > 0 && num_signs > 0 && !shape.is_wordy();
-        return is_line && is_made && naming != Naming::Token && shape.num_classes() == 4;
+        return machine::is_machine_made(value) || (is_line && machine::is_random_word(value));
+    }
+    let is_noise = shape.digits == 0 && shape::is_bare_noise(value);
+    if expression::is_expression(value) && !(is_line && is_noise) {
+        return false;
     }
     let has_letters = shape.letters() >= 2 || !value.is_ascii();
     let num_classes = [shape.lower, shape.upper, shape.digits, num_signs].iter().filter(|count| **count > 0).count();

@@ -8,6 +8,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind, 
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::rules::{Check, Find, Pattern, Rule, rules};
+use crate::whole_word::WholeWords;
 use crate::{
     assignment, call, command, data, encoded, entropy, inserted, judge, manifest, marker, name, notebook, pair, pgpass,
     piped, private_key, random, shape, table, url, wrapped,
@@ -78,6 +79,7 @@ fn scan_level(text: &str, decodes: bool) -> Vec<Span> {
         bodies_until: 0,
         wrapped_until: 0,
         last_command: command::LastCommand::default(),
+        whole_words: WholeWords::default(),
         budget: BUDGET + text.len() * BUDGET_PER_BYTE,
     };
     for hit in engine.keywords.find_overlapping_iter(text) {
@@ -148,6 +150,7 @@ struct Scan<'text> {
     bodies_until: usize,
     wrapped_until: usize,
     last_command: command::LastCommand,
+    whole_words: WholeWords,
     /// The number of bytes that may still be read for tables, notebooks and similar forms. Because of this
     /// limit, the time is linear in the length of the text, for any text.
     budget: usize,
@@ -330,7 +333,7 @@ impl Scan<'_> {
             return;
         }
         let start = self.text.floor_char_boundary(value.start);
-        let end = self.text.ceil_char_boundary(value.end);
+        let end = self.text.ceil_char_boundary(self.whole_words.end(bytes, &value));
         self.spans.push(Span { start, end, rule, secret: self.next_secret });
         self.next_secret += 1;
     }

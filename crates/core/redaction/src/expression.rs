@@ -29,9 +29,21 @@ const BINARY: [&[u8]; 33] = [
 /// Whether the value may be an expression or the beginning of an expression.
 pub(crate) fn is_expression(value: &[u8]) -> bool {
     let value = trimmed(value);
-    if value.is_empty() {
-        return true;
-    }
+    let has_digits = value.iter().any(u8::is_ascii_digit);
+    let is_question = value.ends_with(b"?") && has_digits && value.len() >= 10;
+    has_word_if_expression(value).is_some_and(|has_word| !is_question && (has_word || !has_digits || value.len() < 10))
+}
+
+/// Whether the value may be an expression with short names, such as `r.s[r.si-1]` or `-0x3f879678`. Each of
+/// its names has no capitals or contains a known word with digits.
+pub(crate) fn is_short_expression(value: &[u8]) -> bool {
+    let mut names = value.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+    let are_even = names.all(|name| has_known_word(name) || !name.iter().any(u8::is_ascii_uppercase));
+    !value.ends_with(b"?") && are_even && has_word_if_expression(trimmed(value)).is_some()
+}
+
+/// Whether the value contains a word. `None` if the value cannot be an expression.
+fn has_word_if_expression(value: &[u8]) -> Option<bool> {
     let mut reader = Reader { value, at: 0, next: Next::Operand, brackets: [(0, false); MAX_DEPTH], depth: 0 };
     let mut has_word = false;
     while reader.at < value.len() {
@@ -53,12 +65,10 @@ pub(crate) fn is_expression(value: &[u8]) -> bool {
             _ => reader.sign(),
         };
         if !accepted {
-            return false;
+            return None;
         }
     }
-    let has_digits = value.iter().any(u8::is_ascii_digit);
-    let is_question = value.ends_with(b"?") && has_digits && value.len() >= 10;
-    !is_question && (has_word || !has_digits || value.len() < 10)
+    Some(has_word)
 }
 
 /// The value without separators at its end. Brackets at the end are kept; they may close brackets that were
@@ -205,20 +215,34 @@ fn is_even(name: &[u8]) -> bool {
     }
 }
 
-fn is_name_part(part: &[u8]) -> bool {
-    /// Words that contain digits.
+/// Whether the name contains a word with digits that is common in names.
+fn has_known_word(name: &[u8]) -> bool {
     #[rustfmt::skip]
-    const KNOWN: [&str; 26] = [
+    const KNOWN: [&str; 47] = [
         "sha1", "sha2", "sha5", "sha3", "base64", "base32", "base58", "b64", "utf8", "utf16", "md5", "oauth2", "x509", "k8s",
-        "s3", "ed255", "i18n", "l10n", "ipv4", "ipv6", "http2", "pkcs", "ec2", "h2c", "b16", "b85",
+        "s3", "ed255", "i18n", "l10n", "ipv4", "ipv6", "http2", "pkcs", "ec2", "h2c", "b16", "b85", "aes1", "aes2", "a128",
+        "a192", "a256", "rsa2", "rsa4", "hs256", "rs256", "es256", "int16", "int32", "int64", "float32", "float64", "beta1",
+        "alpha1", "ec256", "ec384", "p256", "p384",
     ];
+    // Two letters and digits often occur in a random value, so a short word must begin at its own position.
+    let begins = |at: usize| {
+        at == 0
+            || !name[at - 1].is_ascii_alphabetic()
+            || (name[at - 1].is_ascii_lowercase() && name[at].is_ascii_uppercase())
+    };
+    KNOWN.iter().any(|known| {
+        let mut windows = name.windows(known.len()).enumerate();
+        windows.any(|(at, window)| window.eq_ignore_ascii_case(known.as_bytes()) && (known.len() > 3 || begins(at)))
+    })
+}
+
+fn is_name_part(part: &[u8]) -> bool {
     let num_digits = part.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let stem = &part[..part.len() - num_digits];
     if stem.iter().any(u8::is_ascii_digit) {
         // Digits may separate two words, as in `user1Password`.
         let is_word = |word: &[u8]| word.len() >= 4 && Shape::of(word).in_words == word.len();
-        return KNOWN.iter().any(|known| shape::contains_ignoring_case(part, known.as_bytes()))
-            || stem.split(u8::is_ascii_digit).all(is_word);
+        return has_known_word(part) || stem.split(u8::is_ascii_digit).all(is_word);
     }
     if num_digits > 4 {
         return false;

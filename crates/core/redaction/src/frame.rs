@@ -3,7 +3,8 @@
 
 use std::ops::Range;
 
-use crate::before::line_before;
+use crate::before::{line_after, line_before};
+use crate::judge;
 
 /// Where a value ends. The text directly before and directly after its name is called a frame.
 enum End {
@@ -34,8 +35,9 @@ const FRAMES: [(&str, &str, End); 17] = [
     ("", " {", End::At("}")),
 ];
 
-/// Maximum length of a value, in bytes.
-const LONGEST: usize = 128;
+/// Maximum length of the text from the name to the end of the value, in bytes. A value that is longer is not
+/// read, because a part of a secret must not remain visible.
+const LONGEST: usize = judge::LONGEST;
 
 /// Whether the text after the name may belong to a frame. This check is cheap.
 pub(crate) fn may_follow(text: &[u8], name_end: usize) -> bool {
@@ -48,8 +50,7 @@ pub(crate) fn last_of_list(text: &[u8], name: &Range<usize>) -> Option<Range<usi
     let line = line_before(text, name.start);
     let list = &line[line.iter().rposition(|byte| *byte == b'{')? + 1..];
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_- ".contains(byte);
-    let rest = &text[name.end..text.len().min(name.end + LONGEST)];
-    let rest = rest[..rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())].trim_ascii_end();
+    let rest = line_after(text, name.end, LONGEST)?.trim_ascii_end();
     let value = rest.strip_prefix(b" ")?.strip_suffix(b"}")?;
     let is_list = !list.is_empty() && list.iter().all(is_word);
     let is_value = !value.is_empty() && !value.iter().any(|byte| *byte <= 32 || b"\"'`{}()[]".contains(byte));
@@ -63,7 +64,10 @@ pub(crate) fn value(text: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
         |frame: &&(&str, &str, End)| after.starts_with(frame.1.as_bytes()) && before.ends_with(frame.0.as_bytes());
     let (_, after, end) = FRAMES.iter().find(is_around)?;
     let start = name.end + after.len();
-    let rest = &text[start..text.len().min(start + LONGEST)];
+    let rest = match end {
+        End::At(_) => &text[start..text.len().min(start + LONGEST)],
+        End::Line => line_after(text, start, LONGEST)?,
+    };
     let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let rest = &rest[blanks..];
     let line = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());

@@ -4,7 +4,8 @@ use crate::name::{Naming, Promise};
 use crate::phrase::{is_hyphenated, is_passphrase, is_signed_phrase};
 use crate::reference::{is_address, is_pattern, is_reference};
 use crate::shape::{self, Shape};
-use crate::{entropy, expression, random, template};
+use crate::stand_in::is_stand_in;
+use crate::{entropy, expression, machine, random, template};
 
 /// The way in which a value is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,7 +32,10 @@ pub(crate) enum Style {
 }
 
 /// Maximum length of a secret, in bytes. Longer values are treated as data.
-const LONGEST: usize = 1000;
+pub(crate) const LONGEST: usize = 1000;
+
+/// Maximum length of a password that a person chose, in bytes. Longer passwords must look random.
+const LONGEST_CHOSEN: usize = 128;
 
 pub(crate) fn is_secret(naming: Naming, promise: Promise, style: Style, value: &[u8]) -> bool {
     if value.len() < 4 || value.len() > LONGEST {
@@ -45,6 +49,9 @@ pub(crate) fn is_secret(naming: Naming, promise: Promise, style: Style, value: &
 }
 
 fn is_password(style: Style, value: &[u8]) -> bool {
+    if value.len() > LONGEST_CHOSEN && style != Style::Connection {
+        return random::is_random(value) && !is_reference(value);
+    }
     match style {
         Style::Literal | Style::Call => is_chosen(value),
         Style::Beside => is_chosen(value) && is_no_label(value),
@@ -62,6 +69,7 @@ fn is_password(style: Style, value: &[u8]) -> bool {
 fn is_explicit(naming: Naming, style: Style, value: &[u8]) -> bool {
     if is_code(value)
         || is_reference(value)
+        || is_address(value)
         || (style != Style::Literal && is_constant(value))
         || (naming == Naming::Token && shape::is_uuid(value))
     {
@@ -74,6 +82,13 @@ fn is_explicit(naming: Naming, style: Style, value: &[u8]) -> bool {
             return true;
         }
     }
+    if style == Style::Connection && is_mixed(value) {
+        return true;
+    }
+    let is_alone = matches!(style, Style::Literal | Style::Call | Style::Line | Style::Connection | Style::Beside);
+    if is_alone && !is_never_a_password(value) && machine::is_machine_made(value) {
+        return true;
+    }
     let shortest = match style {
         Style::Spaced => return is_beyond_doubt(value),
         Style::Literal | Style::Call => 8,
@@ -85,6 +100,14 @@ fn is_explicit(naming: Naming, style: Style, value: &[u8]) -> bool {
     }
     value.len() >= shortest
         && (is_random_in_part(value) || (matches!(style, Style::Literal | Style::Call) && is_strong(value)))
+}
+
+/// Whether a chosen value has at least eight bytes, digits, capitals or special characters, and few words.
+fn is_mixed(value: &[u8]) -> bool {
+    let shape = Shape::of(value);
+    let is_various = shape.digits > 0 && shape.letters() > 1 && shape.upper + shape.signs > 0;
+    let has_few_words = shape.in_words * 3 <= shape.letters() && shape.blanks == 0;
+    value.len() >= 8 && has_few_words && (is_various || shape::is_case_noise(value)) && is_chosen(value)
 }
 
 /// Whether a chosen value cannot be a label or the name of something: it has a digit or random capitals, is a
@@ -117,7 +140,7 @@ fn is_beyond_doubt(value: &[u8]) -> bool {
 /// placeholder.
 pub(crate) fn is_chosen(value: &[u8]) -> bool {
     let shape = Shape::of(value);
-    if value.len() < 6 || value.len() > 128 || is_reference(value) || is_pattern(value) {
+    if value.len() < 6 || value.len() > LONGEST_CHOSEN || is_reference(value) || is_pattern(value) {
         return false;
     }
     if shape.blanks > 0 {
@@ -135,44 +158,6 @@ pub(crate) fn is_chosen(value: &[u8]) -> bool {
         (_, 0, _) => value.len() >= 8 && (!is_emphasis(value) || shape::is_case_noise(value)),
         _ => shape.signs > 0 || shape.joiners == 0 || !shape.is_wordy() || is_hyphenated(value),
     }
-}
-
-fn is_stand_in(value: &[u8]) -> bool {
-    random::is_placeholder(value)
-        && !is_complex(Shape::of(value), value)
-        && !is_more_than_a_stand_in(value)
-        && !has_random_rest(value)
-}
-
-/// Whether the letters and digits of the value are random if `_` and similar characters are removed:
-/// `dU____d96_k7S`.
-fn has_random_rest(value: &[u8]) -> bool {
-    if !value.iter().any(|byte| matches!(byte, b'_' | b'-' | b'.' | b'*')) || template::is_template(value) {
-        return false;
-    }
-    let rest: Vec<u8> = value.iter().copied().filter(u8::is_ascii_alphanumeric).collect();
-    let shape = Shape::of(&rest);
-    let num_classes = [shape.lower, shape.upper, shape.digits].iter().filter(|count| **count > 0).count();
-    let is_mixed = num_classes == 3 || (num_classes == 2 && shape.digits > 1);
-    rest.len() >= 5 && is_mixed && shape.in_words == 0 && !random::is_placeholder(&rest)
-}
-
-/// Whether the value has enough characters in addition to words that name a secret, as in `hunter2secret`.
-fn is_more_than_a_stand_in(value: &[u8]) -> bool {
-    const NAMING: [&str; 9] = ["password", "passwd", "pass", "secret", "token", "test", "default", "hello", "world"];
-    let mut rest = value.to_ascii_lowercase();
-    for word in NAMING {
-        while let Some(at) = rest.windows(word.len()).position(|window| window == word.as_bytes()) {
-            rest.drain(at..at + word.len());
-        }
-    }
-    let (all, own) = (Shape::of(value), Shape::of(&rest));
-    all.joiners + all.blanks == 0
-        && all.digits > 0
-        && own.letters() >= 5
-        && !random::is_placeholder(&rest)
-        && !rest.starts_with(b"user")
-        && !rest.ends_with(b"user")
 }
 
 /// Whether the value cannot be a name in a program. If so, every other occurrence of the value in the text is
@@ -227,15 +212,6 @@ fn strip_sign(value: &[u8]) -> &[u8] {
         [b'!' | b'@' | b'%', rest @ ..] if rest.iter().any(u8::is_ascii_digit) && !rest.ends_with(b"%") => rest,
         _ => value,
     }
-}
-
-/// Whether the value has all four classes of characters that password rules require. Such a value is a
-/// password even if it contains `Test`.
-fn is_complex(shape: Shape, value: &[u8]) -> bool {
-    let plain = ["example", "{", "<", "$(", "change", "your", "replace", "placeholder", "xxxx", "****"];
-    shape.num_classes() == 4
-        && shape.joiners == 0
-        && !plain.iter().any(|word| shape::contains_ignoring_case(value, word.as_bytes()))
 }
 
 /// Whether the value is a word that has special characters only before or after it: `Required*`, `Password?`,

@@ -38,6 +38,7 @@ mod judge;
 mod lines;
 mod linked;
 mod list;
+mod machine;
 mod manifest;
 mod marker;
 mod markup;
@@ -58,10 +59,12 @@ mod replace;
 mod rules;
 mod sensitive;
 mod shape;
+mod stand_in;
 mod table;
 mod template;
 mod untrusted;
 mod url;
+mod whole_word;
 mod words;
 mod wrapped;
 
@@ -81,6 +84,8 @@ mod held_back;
 mod joined;
 #[cfg(test)]
 mod more_surroundings;
+#[cfg(test)]
+mod named;
 #[cfg(test)]
 mod planted_code;
 #[cfg(test)]

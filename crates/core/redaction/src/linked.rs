@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::before::line_before;
+use crate::before::{line_after, line_before};
 use crate::cursor::Cursor;
 use crate::judge::{self, Style};
 use crate::name::{Name, Naming, Promise, name_end};
@@ -61,14 +61,14 @@ pub(crate) fn value(text: &[u8], hit: &Range<usize>, naming: Naming) -> Option<R
     }
     literal(text, &name, naming).or_else(|| {
         let below = block::value(text, &name.span).or_else(|| defined(text, &name.span));
-        below.filter(|value| is_line(text, value, &name, naming)).or_else(|| last_word(text, &name, naming))
+        below.filter(|value| is_line(text, value, &name, naming)).or_else(|| last_word(text, &name))
     })
 }
 
 /// Whether the text is a secret value, assuming that only a value can be at this position.
 fn is_line(text: &[u8], value: &Range<usize>, name: &Name, naming: Naming) -> bool {
     let bytes = &text[value.clone()];
-    data::is_written(bytes, naming, name.promise, true) || judge::is_secret(naming, name.promise, Style::Line, bytes)
+    data::is_written(bytes, name.promise, true) || judge::is_secret(naming, name.promise, Style::Line, bytes)
 }
 
 /// The string literal that belongs to the name.
@@ -351,8 +351,7 @@ fn defined(text: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
     if !line_before(text, name.start).iter().all(is_label) {
         return None;
     }
-    let rest = &text[name.end..text.len().min(name.end + LONGEST)];
-    let line = &rest[..rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())];
+    let line = line_after(text, name.end, judge::LONGEST)?;
     let signs = line.iter().take_while(|byte| b" \t*_'`\"".contains(byte)).count();
     let separator = SEPARATORS.iter().find(|separator| line[signs..].starts_with(separator.as_bytes()))?;
     let start = signs + separator.len();
@@ -364,12 +363,11 @@ fn defined(text: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
 
 /// The last word of a line, if the line ends with a name, at most three other words and a generated password:
 /// `username bob password 0 …`.
-fn last_word(text: &[u8], name: &Name, naming: Naming) -> Option<Range<usize>> {
+fn last_word(text: &[u8], name: &Name) -> Option<Range<usize>> {
     if name.promise != Promise::Password || text.get(name.span.end) != Some(&b' ') {
         return None;
     }
-    let rest = &text[name.span.end..text.len().min(name.span.end + LONGEST)];
-    let line = rest[..rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())].trim_ascii_end();
+    let line = line_after(text, name.span.end, judge::LONGEST)?.trim_ascii_end();
     let start = line.iter().rposition(|byte| *byte == b' ')? + 1;
     let is_word =
         |word: &[u8]| word.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'=');
@@ -379,6 +377,6 @@ fn last_word(text: &[u8], name: &Name, naming: Naming) -> Option<Range<usize>> {
         && words.iter().all(|word| is_word(word))
         && (Shape::of(value).digits > 0 || shape::is_bare_noise(value))
         && is_generated(value)
-        && data::is_written(value, naming, name.promise, true);
+        && data::is_written(value, name.promise, true);
     is_value.then(|| name.span.end + start..name.span.end + line.len())
 }

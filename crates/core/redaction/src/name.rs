@@ -159,9 +159,7 @@ fn is_public(text: &[u8], word: &Range<usize>) -> bool {
 
 /// Whether a word such as `API` and a space precede the keyword, as in `API key: …`.
 fn after_spaced_word(text: &[u8], start: usize) -> bool {
-    start > 0
-        && text[start - 1] == b' '
-        && ends_with_one_of(&text[..start - 1], &["api", "access", "secret", "private", "account", "encryption"])
+    start > 0 && text[start - 1] == b' ' && ends_with_one_of(&text[..start - 1], SECRET_KEYS)
 }
 
 /// Returns a weaker [`Promise`] if the words after the keyword make it less likely that the value is a

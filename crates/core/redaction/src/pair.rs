@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::data::{is_strong_choice, is_written};
-use crate::name::{Naming, Promise};
+use crate::name::Promise;
 
 /// Words that precede a pair of user and password.
 pub(crate) static HEADS: &[&str] = &["login", "credentials", "creds", "account", "default user"];
@@ -36,7 +36,7 @@ pub(crate) fn password(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> 
     let length = rest.iter().position(is_end).unwrap_or(rest.len());
     let value = start..start + length;
     let bytes = &text[value.clone()];
-    let is_password = is_strong_choice(bytes) || is_written(bytes, Naming::Password, Promise::Password, true);
+    let is_password = is_strong_choice(bytes) || is_written(bytes, Promise::Password, true);
     (length <= LONGEST && is_password).then_some(value)
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::before::{Before, line_before, run};
 use crate::data::{is_strong_choice, is_written};
-use crate::name::{Naming, Promise};
+use crate::name::Promise;
 
 /// The ports of PostgreSQL and of its connection poolers, and the wildcard, as in `.pgpass`.
 pub(crate) static PORTS: &[&str] = &[":5432:", ":5433:", ":6432:", ":6543:", ":26257:", ":*:"];
@@ -31,5 +31,5 @@ pub(crate) fn password(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> 
     let value = run(text, start, &Before::of(text, hit.start))?;
     let bytes = &text[value.clone()];
     let is_line = host == line.trim_ascii_start().len();
-    (is_written(bytes, Naming::Password, Promise::Password, is_line) || is_strong_choice(bytes)).then_some(value)
+    (is_written(bytes, Promise::Password, is_line) || is_strong_choice(bytes)).then_some(value)
 }

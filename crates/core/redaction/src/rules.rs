@@ -9,7 +9,7 @@ use crate::name::Naming;
 
 /// This number is part of the key of all data that is derived from redacted texts. Increase it when a change
 /// to the rules affects which text is redacted.
-pub const RULES_VERSION: u32 = 7;
+pub const RULES_VERSION: u32 = 8;
 
 /// A rule for one kind of secret. The rule defines how the secret is found and checked.
 pub(crate) struct Rule {

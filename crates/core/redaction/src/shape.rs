@@ -156,11 +156,23 @@ pub(crate) fn is_case_noise(value: &[u8]) -> bool {
     shape.in_words * 3 <= letters.len() && (is_mixed || is_rare)
 }
 
+/// Whether the value mixes lower-case letters and capitals at random, has no brackets or separators, and its
+/// words are shorter than in names such as `hostKeyBytes`.
+pub(crate) fn is_capital_noise(value: &[u8]) -> bool {
+    let num_letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
+    is_case_noise(value) && !has_brackets(value) && word_runs(value).count() * 7 >= num_letters * 2
+}
+
+/// Whether the value contains a bracket, a separator or a blank.
+fn has_brackets(value: &[u8]) -> bool {
+    value.iter().any(|byte| *byte <= 32 || b"()[]{}<>|&;,'\"".contains(byte))
+}
+
 /// Whether the value consists of random capitals and lower-case letters, and is not part of a program: it has
 /// no brackets or separators, an even lower share of common pairs, and more capitals than a name such as
 /// `JSONWebKeySet`.
 pub(crate) fn is_bare_noise(value: &[u8]) -> bool {
-    if !is_case_noise(value) || value.iter().any(|byte| *byte <= 32 || b"()[]{}<>|&;,'\"".contains(byte)) {
+    if !is_case_noise(value) || has_brackets(value) {
         return false;
     }
     let letters: Vec<u8> = value.iter().copied().filter(u8::is_ascii_alphabetic).collect();

@@ -58,6 +58,8 @@ pub enum Writing {
     Backslash,
     /// The base64 of the value.
     Base64,
+    /// The userinfo of a URL. Its special characters are not encoded, but it contains none that end the host.
+    RawUrl,
 }
 
 /// The text around a value. `§` is replaced by the value.
@@ -105,6 +107,9 @@ pub const SURROUNDINGS: &[Surrounding] = &[
     at("url postgres", Writing::Url, "url: postgres://app:§@db:5432/x\n"),
     at("url https", Writing::Url, "git clone https://bob:§@git.acme.io/x.git\n"),
     at("url in code", Writing::Url, "engine = create_engine(\"mysql+pymysql://app:§@db/x\")\n"),
+    at("url raw", Writing::RawUrl, "amqp://app:§@mq.local/v\n"),
+    at("url raw, yaml", Writing::RawUrl, "broker:\n  url: amqp://app:§@mq.local:5672/v\n"),
+    at("url raw, dotenv", Writing::RawUrl, "DATABASE_URL=postgres://app:§@db:5432/x\nX=1\n"),
     at("redis url", Writing::Url, "REDIS_URL=redis://:§@cache:6379/0\n"),
     at("jdbc", Writing::Url, "url=jdbc:mysql://db/x?user=app&password=§\n"),
     at("jdbc sqlserver", Writing::Semicolon, "String u = \"jdbc:sqlserver://db:1433;user=sa;password=§;encrypt=true\";\n"),

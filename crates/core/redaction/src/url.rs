@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::before::line_before;
 use crate::{judge, marker, random, template};
 
 /// The id of the rule. The marker of this rule is `[REDACTED]`, without the id of the rule, so that the text
@@ -27,9 +28,7 @@ pub(crate) fn userinfo(text: &[u8], colon: usize) -> Option<Range<usize>> {
     let scheme = &text[scheme_start(text, colon)..colon];
     let connection = CONNECTIONS.iter().any(|known| scheme.eq_ignore_ascii_case(known.as_bytes()));
     let window = &text[start..text.len().min(start + LONGEST)];
-    // A single quote ends the URL only if a single quote also precedes the URL.
-    let quoted = scheme_start(text, colon).checked_sub(1).is_some_and(|before| text[before] == b'\'');
-    let Some(length) = at_sign(window, quoted) else {
+    let Some(length) = at_sign(window, &Ends::of(text, colon)) else {
         let is_end = |byte: &u8| matches!(byte, 0..=32 | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'/' | b'?' | 127);
         let authority = &window[..window.iter().position(is_end).unwrap_or(window.len())];
         return encoded_password(authority).map(|length| start..start + length);
@@ -69,13 +68,47 @@ fn scheme_start(text: &[u8], colon: usize) -> usize {
     floor + text[floor..colon].iter().rposition(|byte| !is_part(byte)).map_or(0, |at| at + 1)
 }
 
+/// The characters that end a URL, in addition to blanks and some other characters. A generated password that
+/// is not percent-encoded may contain these characters.
+struct Ends {
+    /// A single quote precedes the URL.
+    quote: bool,
+    /// A code span is open before the URL.
+    backtick: bool,
+    /// The URL is in a table.
+    bar: bool,
+    /// A string literal is open before the URL.
+    backslash: bool,
+}
+
+impl Ends {
+    /// The ends of the URL whose `://` begins at `colon`.
+    fn of(text: &[u8], colon: usize) -> Self {
+        let line = line_before(text, scheme_start(text, colon));
+        let is_open = |quote: u8| line.iter().filter(|byte| **byte == quote).count() % 2 == 1;
+        let quote = line.ends_with(b"'");
+        Self { quote, backtick: is_open(b'`'), bar: line.contains(&b'|'), backslash: quote || is_open(b'"') }
+    }
+
+    /// Whether the URL ends before `rest`.
+    fn is_at(&self, rest: &[u8]) -> bool {
+        match rest {
+            [0..=32 | b'"' | b'<' | b'>' | 127, ..] | [] => true,
+            [b'\\'] | [b'\\', b'n' | b'r' | b't' | b'"' | b'\'', ..] => true,
+            [b'\'', ..] => self.quote,
+            [b'`', ..] => self.backtick,
+            [b'|', ..] => self.bar,
+            [b'\\', ..] => self.backslash,
+            _ => false,
+        }
+    }
+}
+
 /// The end of the userinfo: the last `@` before the path. People forget to escape `/`, `?` and `#` in
 /// passwords. Therefore, these characters end the search only after text that may be a host and a port.
-fn at_sign(rest: &[u8], quoted: bool) -> Option<usize> {
-    let is_end = |byte: &u8| {
-        matches!(byte, 0..=32 | b'"' | b'`' | b'<' | b'>' | b'\\' | b'|' | 127) || (quoted && *byte == b'\'')
-    };
-    let whole = &rest[..rest.iter().position(is_end).unwrap_or(rest.len())];
+fn at_sign(rest: &[u8], ends: &Ends) -> Option<usize> {
+    let length = (0..rest.len()).find(|at| ends.is_at(&rest[*at..])).unwrap_or(rest.len());
+    let whole = &rest[..length];
     // The name in a placeholder such as `${USER}` may contain any character. In a userinfo, only placeholders
     // contain braces.
     let authority = &whole[..whole.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(whole.len())];
@@ -119,6 +152,8 @@ mod tests {
         check("redis://:s3cr3t@cache:6379/0", Some(":s3cr3t"));
         check("postgres://u:p@ss@h:5432/d", Some("u:p@ss"));
         check("postgres://u:pa/s#s@h:5432/d", Some("u:pa/s#s"));
+        check("amqp://app:(|8P}.MQ}`@mq.local/v", Some("app:(|8P}.MQ}`"));
+        check("amqp://app:k3\\J9'xQ@mq.local/v", Some("app:k3\\J9'xQ"));
         check("https://bob:k3J9xQ7w@example.org/x.git", Some("bob:k3J9xQ7w"));
         check("https://k3J9xQ7wZ2pLk3J9xQ7w0aB@host/x", Some("k3J9xQ7wZ2pLk3J9xQ7w0aB"));
     }
@@ -145,5 +180,9 @@ mod tests {
         check("mongodb://[REDACTED]@host/db", None);
         check("postgres://user:@host/db", None);
         check("http://host:8080/@scope/name", None);
+        check("`amqp://host:k3J9`,`x@y`", None);
+        check("|amqp://host:k3J9|x@y|", None);
+        check("f('amqp://host:k3J9','x@y')", None);
+        check("\"amqp://host:k3J9\\nx@y\"", None);
     }
 }

@@ -39,6 +39,7 @@ pub fn written(value: &str, writing: Writing) -> Option<String> {
         Writing::Slashes => (!has("/|\\$")).then(|| value.to_owned()),
         Writing::Tex => (!has("\\{}%#$&~^_ ")).then(|| value.to_owned()),
         Writing::Backslash => Some(backslash_escaped(value)),
+        Writing::RawUrl => (!has("@/#?[]\" <>")).then(|| value.to_owned()),
         Writing::Base64 => Some(base64(value.as_bytes())),
     }
 }
