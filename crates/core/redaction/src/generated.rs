@@ -104,6 +104,9 @@ impl Dice {
     }
 
     pub fn of(&mut self, alphabet: &str) -> char {
+        if alphabet.is_ascii() {
+            return char::from(alphabet.as_bytes()[self.below(alphabet.len())]);
+        }
         let characters: Vec<char> = alphabet.chars().collect();
         characters[self.below(characters.len())]
     }
