@@ -93,12 +93,19 @@ impl SyncMeter {
     }
 }
 
-/// The size of a listing so far. Both numbers can only increase while a tree is listed.
+/// The size of a listing so far. While entries are added, the numbers can only increase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ListedSoFar {
     pub num_paths: u64,
     /// Sum of the file sizes of these paths. A file with several paths is added once for each path.
     pub size_bytes: u64,
+    /// Sum of the lengths of these paths, and of the paths of the directories that contain them.
+    pub path_bytes: u64,
+    /// Number of paths whose content is also at an earlier path. Files that were not read are not counted.
+    /// The number is 0 until the contents of all paths are known.
+    pub num_repeated: u64,
+    /// Whether the numbers of paths and of their bytes are those of the whole tree.
+    pub is_complete: bool,
 }
 
 /// Decides whether a listing may continue. An error ends the listing, and `SourceReader::open` returns it.
@@ -106,8 +113,8 @@ pub type CheckListing = dyn Fn(ListedSoFar) -> Result<(), SourceError> + Send + 
 
 /// The caller's limit on a listing. By default, a listing has no limit.
 ///
-/// A reader calls `check` for each path before it stores the entry. If a reader knows the number of paths in
-/// advance, it also calls `check` once with that number before it builds the first entry.
+/// A reader calls `check` for each path before it stores the entry, and for the complete listing. If a reader
+/// knows the numbers of the whole tree in advance, it also calls `check` before it builds the first entry.
 #[derive(Clone, Default)]
 pub struct ListingLimit(Option<Arc<CheckListing>>);
 

@@ -1,9 +1,12 @@
 //! The parts that all listings share: the limits, the order, and the digest that identifies a state of the
 //! files on disk.
 
-use cairn_domain::{Digest, Digester};
+use std::collections::HashSet;
+
+use cairn_domain::{Digest, Digester, RepoPath};
 use cairn_ports::{ErrorKind, ListedSoFar, ListingLimit, SourceError, SyncMeter, TreeEntry};
 
+use crate::blob_id::NO_BLOB;
 use crate::failure::failure;
 use crate::settings::Limits;
 
@@ -15,25 +18,41 @@ pub(crate) struct Counter<'l> {
     limit: &'l ListingLimit,
     meter: &'l SyncMeter,
     listed: ListedSoFar,
+    num_directories: u64,
 }
 
 impl<'l> Counter<'l> {
     pub(crate) fn new(key: &'l str, max_entries: usize, limit: &'l ListingLimit, meter: &'l SyncMeter) -> Self {
-        Self { key, max_entries, limit, meter, listed: ListedSoFar::default() }
+        Self { key, max_entries, limit, meter, listed: ListedSoFar::default(), num_directories: 0 }
     }
 
-    /// Checks the number of paths of the whole listing, which is known before the first entry exists.
-    pub(crate) fn expect(&self, num_paths: u64) -> Result<(), SourceError> {
-        self.check_entries(num_paths)?;
-        self.limit.check(ListedSoFar { num_paths, size_bytes: 0 })
+    /// Checks the numbers of the whole listing, which are known before the first entry exists.
+    pub(crate) fn expect(&self, whole: ListedSoFar) -> Result<(), SourceError> {
+        self.check_entries(whole.num_paths)?;
+        self.limit.check(ListedSoFar { is_complete: true, ..whole })
+    }
+
+    /// Counts a directory that is not the root, and checks the limits. Call this function before the
+    /// directory is stored.
+    pub(crate) fn add_directory(&mut self, path: &[u8]) -> Result<(), SourceError> {
+        self.num_directories += 1;
+        self.listed.path_bytes = self.listed.path_bytes.saturating_add(path.len() as u64);
+        self.check_directories(self.num_directories)?;
+        self.limit.check(self.listed)
     }
 
     /// Counts an entry and checks the limits. Call this function before the entry is stored.
-    pub(crate) fn add(&mut self, size_bytes: u64) -> Result<(), SourceError> {
+    pub(crate) fn add(&mut self, path: &RepoPath, size_bytes: u64) -> Result<(), SourceError> {
         self.listed.num_paths += 1;
+        self.listed.path_bytes = self.listed.path_bytes.saturating_add(path.as_str().len() as u64);
         self.listed.size_bytes = self.listed.size_bytes.saturating_add(size_bytes);
         self.check_entries(self.listed.num_paths)?;
         self.limit.check(self.listed)
+    }
+
+    /// Checks the limits after the last entry was added.
+    pub(crate) fn check_complete(&self) -> Result<(), SourceError> {
+        self.limit.check(ListedSoFar { is_complete: true, ..self.listed })
     }
 
     /// Checks a number of paths against the limit of the adapter, but not against the limit of the caller.
@@ -65,6 +84,18 @@ impl<'l> Counter<'l> {
         let message = format!("the source has at least {figure} {what}; the limit is {limit} (`sources.max_entries`)");
         Err(failure(ErrorKind::TooLarge, "open", self.key, message))
     }
+}
+
+/// Checks how many of the listed paths have the same content as another path.
+pub(crate) fn check_contents(entries: &[TreeEntry], limit: &ListingLimit) -> Result<(), SourceError> {
+    let (mut contents, mut listed) = (HashSet::new(), ListedSoFar { is_complete: true, ..ListedSoFar::default() });
+    for entry in entries {
+        listed.num_paths += 1;
+        listed.size_bytes = listed.size_bytes.saturating_add(entry.size_bytes);
+        listed.path_bytes = listed.path_bytes.saturating_add(entry.path.as_str().len() as u64);
+        listed.num_repeated += u64::from(entry.blob != NO_BLOB && !contents.insert(entry.blob));
+    }
+    limit.check(listed)
 }
 
 /// The entry that represents a path that is too deep or too long, and everything below it.

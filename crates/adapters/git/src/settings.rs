@@ -94,6 +94,18 @@ pub struct Limits {
     pub max_hashed_bytes: u64,
 }
 
+/// The limit on the total length of the paths that a walk keeps in memory has a fixed part, and a part for
+/// each path that a tree may have. A limit on the number of paths alone would allow gigabytes of paths.
+const TOTAL_PATH_BYTES: u64 = 16 << 20;
+const BYTES_PER_PATH: u64 = 160;
+
+impl Limits {
+    /// Maximum total length of the paths that a walk over one tree keeps in memory.
+    pub(crate) fn max_total_path_bytes(&self) -> u64 {
+        (self.max_entries as u64).saturating_mul(BYTES_PER_PATH).saturating_add(TOTAL_PATH_BYTES)
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {

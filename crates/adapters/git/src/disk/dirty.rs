@@ -10,9 +10,10 @@ use git2::Oid;
 
 use super::root::Root;
 use crate::blob_id::NO_BLOB;
+use crate::objects::below::Below;
 use crate::objects::index_file::TrackedFile;
 use crate::objects::repository::{OpenRepository, blob_of, kind_of_mode};
-use crate::objects::tree::{Below, count_below};
+use crate::objects::tree::count_below;
 use crate::objects::tree_bytes::Entries;
 use crate::objects::tree_store::TreeStore;
 use crate::settings::Limits;
@@ -70,10 +71,13 @@ pub(super) fn is_dirty(
     let id = Oid::from_bytes(&commit.0);
     let head = id.and_then(|id| repository.find_commit(id)).map(|commit| commit.tree_id());
     let Ok(head) = head else { return true };
-    // Comparing the commit's tree with the index visits every directory of the tree, and a few objects can
-    // represent a billion directories. So the paths and directories of the tree are counted first.
-    let is_same_size =
-        |below: Below| below.num_paths == tracked.len() as u64 && below.num_directories <= limits.max_entries as u64;
+    // Comparing the commit's tree with the index visits every directory of the tree. A few objects can
+    // represent a billion directories, or gigabytes of paths. So paths and directories are counted first.
+    let is_same_size = |below: Below| {
+        let is_within = below.num_directories <= limits.max_entries as u64
+            && below.path_bytes.max(below.directory_bytes) <= limits.max_total_path_bytes();
+        is_within && below.num_paths == tracked.len() as u64
+    };
     if !count_below(repository, head, limits, meter).is_ok_and(is_same_size) {
         return true;
     }

@@ -15,6 +15,9 @@ use crate::settings::{GitSettings, SettingsFile};
 
 /// Maximum size of a settings file. A larger file is not read.
 const MAX_SETTINGS_BYTES: u64 = 1 << 20;
+/// The number of files that are identified together. The memory of a file that was found is released after
+/// its block.
+const FILES_PER_BLOCK: usize = 1 << 16;
 /// Maximum size of all settings files from which a plan is built. A sync refuses far less by default.
 const MAX_ALL_SETTINGS_BYTES: usize = 64 << 20;
 
@@ -28,13 +31,13 @@ pub(super) struct Identified {
 /// read becomes an entry that contains the reason. After the sync was stopped, no file is read.
 pub(super) fn identify(
     root: &Root,
-    files: &[FoundFile],
+    files: Vec<FoundFile>,
     cache: &StatCache,
     settings: &GitSettings,
     meter: &Arc<SyncMeter>,
     started_at: SystemTime,
 ) -> Identified {
-    let plan = settings.reading_plan.as_ref().map(|plan| Some(plan(&settings_files(root, files, meter)?, meter)));
+    let plan = settings.reading_plan.as_ref().map(|plan| Some(plan(&settings_files(root, &files, meter)?, meter)));
     // A sync reads rule files even if the reading plan excludes them, because the same rule files must apply
     // in all kinds of sources.
     let by_plan = |path: &RepoPath, kind, size| match &plan {
@@ -48,39 +51,58 @@ pub(super) fn identify(
     };
     let identify_one = |file: &FoundFile| match &file.state {
         // The caller drops the entries of a sync that was stopped.
-        _ if meter.is_stopped() => (entry(file, EntryKind::File, NO_BLOB, 0, None), None),
+        _ if meter.is_stopped() => Content::unread(EntryKind::File, 0),
         FoundState::Settled { kind, blob, size_bytes, unreadable } => {
-            (entry(file, *kind, *blob, *size_bytes, unreadable.clone()), None)
+            Content { blob: *blob, unreadable: unreadable.clone(), ..Content::unread(*kind, *size_bytes) }
         }
         FoundState::Readable { kind, stat } if !may_open(file, *kind, stat.size_bytes) => {
-            (entry(file, *kind, NO_BLOB, stat.size_bytes, None), None)
+            Content::unread(*kind, stat.size_bytes)
         }
         FoundState::Readable { kind, stat } => match cache.get(&file.bytes, stat) {
-            Some(blob) => (entry(file, *kind, blob, stat.size_bytes, None), Some(*stat)),
-            None => read_entry(root, file, *kind, max_bytes),
+            Some(blob) => Content { blob, stat: Some(*stat), ..Content::unread(*kind, stat.size_bytes) },
+            None => read_content(root, file, *kind, max_bytes),
         },
     };
     let mut writer = StatCacheWriter::new(started_at);
     let mut entries = Vec::with_capacity(files.len());
-    for (file, (entry, stat)) in files.iter().zip(parallel::map(files, &identify_one)) {
-        if let Some(stat) = stat {
-            writer.add(&file.bytes, &stat, entry.blob);
+    let mut rest = files.into_iter();
+    loop {
+        let block: Vec<FoundFile> = rest.by_ref().take(FILES_PER_BLOCK).collect();
+        if block.is_empty() {
+            return Identified { entries, stat_cache: writer.encode() };
         }
-        entries.push(entry);
+        let contents = parallel::map(&block, &identify_one);
+        for (file, Content { kind, blob, size_bytes, unreadable, stat }) in block.into_iter().zip(contents) {
+            if let Some(stat) = stat {
+                writer.add(&file.bytes, &stat, blob);
+            }
+            entries.push(TreeEntry { path: file.path, kind, blob, size_bytes, unreadable, changed_at: None });
+        }
     }
-    Identified { entries, stat_cache: writer.encode() }
 }
 
-fn entry(file: &FoundFile, kind: EntryKind, blob: BlobId, size_bytes: u64, unreadable: Option<String>) -> TreeEntry {
-    TreeEntry { path: file.path.clone(), kind, blob, size_bytes, unreadable, changed_at: None }
+/// The fields of an entry that are known after its file was read, and the stat data of the file.
+struct Content {
+    kind: EntryKind,
+    blob: BlobId,
+    size_bytes: u64,
+    unreadable: Option<String>,
+    stat: Option<Stat>,
 }
 
-fn read_entry(root: &Root, file: &FoundFile, kind: EntryKind, max_bytes: u64) -> (TreeEntry, Option<Stat>) {
+impl Content {
+    fn unread(kind: EntryKind, size_bytes: u64) -> Self {
+        Self { kind, blob: NO_BLOB, size_bytes, unreadable: None, stat: None }
+    }
+}
+
+fn read_content(root: &Root, file: &FoundFile, kind: EntryKind, max_bytes: u64) -> Content {
     match root.read(&file.bytes, max_bytes) {
         Ok((bytes, metadata)) => {
-            (entry(file, kind, blob_id(&bytes), bytes.len() as u64, None), Some(Stat::of(&metadata)))
+            let stat = Some(Stat::of(&metadata));
+            Content { blob: blob_id(&bytes), stat, ..Content::unread(kind, bytes.len() as u64) }
         }
-        Err(error) => (entry(file, kind, NO_BLOB, 0, Some(plain_io(&error))), None),
+        Err(error) => Content { unreadable: Some(plain_io(&error)), ..Content::unread(kind, 0) },
     }
 }
 

@@ -57,14 +57,16 @@ pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) ->
     let mut walk = Walk::new(&root, path, &settings.limits, counter, &git.tracked);
     walk.run(&git.directory)?;
     walk.add_hidden_tracked(&git.tracked)?;
+    walk.counter.check_complete()?;
     for (file, why) in &git.faults {
         walk.add(FoundFile::unreadable(file.to_vec(), why.clone()))?;
     }
     let num_faults = git.faults.len() + walk.num_exclude_faults;
     let files = walk.files;
     let cache = StatCache::decode(&options.cache.stats);
-    let mut identified = identify(&root, &files, &cache, settings, &options.meter, started_at);
+    let mut identified = identify(&root, files, &cache, settings, &options.meter, started_at);
     options.meter.check("open", path)?;
+    listing::check_contents(&identified.entries, &options.listing)?;
     listing::sort(&mut identified.entries);
     let disk = DiskState { root: &root, entries: &identified.entries, num_faults };
     let dirty = match &git.repository {
@@ -253,6 +255,7 @@ impl<'r> Walk<'r> {
         if let Some(excess) = excess_of(&path, true, self.limits) {
             return self.add(FoundFile::beyond(excess));
         }
+        self.counter.add_directory(&path)?;
         self.pending.push(Pending { path, rules: Rc::clone(&above.rules) });
         Ok(())
     }
@@ -268,7 +271,7 @@ impl<'r> Walk<'r> {
 
     fn add(&mut self, file: Option<FoundFile>) -> Result<(), SourceError> {
         if let Some(file) = file {
-            self.counter.add(file.size_bytes())?;
+            self.counter.add(&file.path, file.size_bytes())?;
             self.files.push(file);
         }
         Ok(())
@@ -277,8 +280,10 @@ impl<'r> Walk<'r> {
     /// Adds tracked files that an ignore rule hides from the walk. A tracked path is skipped if one of its
     /// directories was replaced with a link, because git then treats the path as missing.
     fn add_hidden_tracked(&mut self, tracked: &[TrackedFile]) -> Result<(), SourceError> {
-        let seen: HashSet<Vec<u8>> = self.files.iter().map(|file| file.bytes.clone()).collect();
-        for entry in tracked.iter().filter(|entry| !seen.contains(&*entry.path)) {
+        let seen: HashSet<&[u8]> = self.files.iter().map(|file| file.bytes.as_slice()).collect();
+        let hidden: Vec<&TrackedFile> = tracked.iter().filter(|entry| !seen.contains(&*entry.path)).collect();
+        drop(seen);
+        for entry in hidden {
             self.counter.check_stopped()?;
             let metadata = self.root.metadata(&entry.path);
             let is_submodule = kind_of_mode(entry.mode) == Some(EntryKind::Submodule);

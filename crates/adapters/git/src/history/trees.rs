@@ -41,7 +41,7 @@ impl<'r> Trees<'r> {
     /// Every path of a tree, sorted. The times of the last changes are not set yet.
     pub(super) fn list(&mut self, root: Oid, limits: &Limits) -> Result<Vec<PathHistory>, git2::Error> {
         let mut paths = Vec::new();
-        let mut num_directories = 0;
+        let (mut num_directories, mut path_bytes) = (0, 0);
         let mut pending = vec![(root, Vec::new(), 0)];
         while let Some((id, prefix, depth)) = pending.pop() {
             let tree = self.store.read(id)?;
@@ -50,6 +50,10 @@ impl<'r> Trees<'r> {
                 // A path that is too long or too deep is listed without its content, and has no history.
                 if path.len() > limits.max_path_bytes {
                     continue;
+                }
+                path_bytes += path.len() as u64;
+                if path_bytes > limits.max_total_path_bytes() {
+                    return Err(git2::Error::from_str("the paths of the tree are longer than the limit"));
                 }
                 if !entry.is_directory() {
                     paths.push(PathHistory::undated(path, entry.id));

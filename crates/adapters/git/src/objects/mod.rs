@@ -1,5 +1,6 @@
 //! Reads git's object store with libgit2, and its other files without libgit2. Files are never checked out.
 
+pub(crate) mod below;
 mod config;
 mod git_directory;
 pub(crate) mod index_file;

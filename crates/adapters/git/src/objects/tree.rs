@@ -5,17 +5,19 @@
 //! after the other within the caller's limit. Each directory that is damaged, missing or too deep, and each
 //! path that is too long, becomes one entry that contains the reason.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use cairn_domain::{BlobId, EntryKind, RepoPath, Revision};
 use cairn_ports::{
-    ContentReader, ErrorKind, ListingLimit, ReadOptions, SnapshotTree, SourceCache, SourceError, SyncMeter, TreeEntry,
+    ContentReader, ErrorKind, ListedSoFar, ListingLimit, ReadOptions, SnapshotTree, SourceCache, SourceError,
+    SyncMeter, TreeEntry,
 };
 use git2::{ObjectType, Oid};
 
+use super::below::Below;
 use super::memory::{Unread, Work};
 use super::repository::{OpenRepository, blob_of, kind_of_mode};
 use super::tree_bytes::Entries;
@@ -134,28 +136,6 @@ impl ContentReader for ObjectReader {
     }
 }
 
-/// The number of paths and directories below a tree, at all levels.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Below {
-    pub(crate) num_paths: u64,
-    /// Directories that contain at least one path. Only these directories are entered.
-    num_filled_directories: u64,
-    pub(crate) num_directories: u64,
-}
-
-impl Below {
-    const ONE_PATH: Below = Below { num_paths: 1, num_filled_directories: 0, num_directories: 0 };
-
-    /// Adds a directory to the counts, with the paths and directories below it.
-    fn add_directory(&mut self, below: Below) {
-        let is_filled = u64::from(below.num_paths > 0);
-        self.num_paths = self.num_paths.saturating_add(below.num_paths);
-        self.num_filled_directories =
-            self.num_filled_directories.saturating_add(below.num_filled_directories).saturating_add(is_filled);
-        self.num_directories = self.num_directories.saturating_add(below.num_directories).saturating_add(1);
-    }
-}
-
 /// Counts the paths and directories below a tree of a repository. Each tree object is read once.
 pub(crate) fn count_below(
     repository: &OpenRepository,
@@ -184,6 +164,8 @@ struct Walk<'r> {
     limits: &'r Limits,
     counter: Counter<'r>,
     counts: HashMap<Oid, Below>,
+    /// The ids of all contents that were counted. `None` if the contents are not counted.
+    contents: Option<HashSet<Oid>>,
     headers: HashMap<Oid, Option<(usize, ObjectType)>>,
     /// The number of directories that were entered, including the root.
     num_entered: u64,
@@ -201,7 +183,7 @@ struct Level {
 impl<'r> Walk<'r> {
     fn new(trees: TreeStore<'r>, key: &'r str, limits: &'r Limits, counter: Counter<'r>) -> Self {
         let (counts, headers) = (HashMap::new(), HashMap::new());
-        Self { trees, key, limits, counter, counts, headers, num_entered: 0, num_parsed_bytes: 0 }
+        Self { trees, key, limits, counter, counts, contents: None, headers, num_entered: 0, num_parsed_bytes: 0 }
     }
 
     fn list(&mut self, root: Oid) -> Result<Vec<TreeEntry>, SourceError> {
@@ -210,11 +192,21 @@ impl<'r> Walk<'r> {
         if self.directory(root).is_none() {
             return Err(failure(ErrorKind::Corrupt, "open", self.key, "the root tree of the commit is damaged"));
         }
-        let num_paths = self.count(root, 0)?.num_paths;
-        self.counter.expect(num_paths)?;
+        let num_paths = self.expect(root)?;
         let mut entries = Vec::with_capacity(usize::try_from(num_paths).unwrap_or(0).min(self.limits.max_entries));
         self.build(root, &mut entries)?;
+        self.counter.check_complete()?;
         Ok(entries)
+    }
+
+    /// Checks the numbers of the whole tree, and returns the number of its paths.
+    fn expect(&mut self, root: Oid) -> Result<u64, SourceError> {
+        self.contents = Some(HashSet::new());
+        let Below { num_paths, path_bytes, .. } = self.count(root, 0)?;
+        let num_contents = self.contents.take().map_or(0, |contents| contents.len() as u64);
+        let num_repeated = num_paths.saturating_sub(num_contents);
+        self.counter.expect(ListedSoFar { num_paths, path_bytes, num_repeated, ..ListedSoFar::default() })?;
+        Ok(num_paths)
     }
 
     /// Counts the paths and directories below a tree. Each tree object is read once. A tree object that is
@@ -232,19 +224,29 @@ impl<'r> Walk<'r> {
             Some(tree) => {
                 for entry in Entries::new(&tree) {
                     if entry.is_directory() {
-                        below.add_directory(self.count(entry.id, depth + 1)?);
+                        below.add_directory(entry.name, self.count(entry.id, depth + 1)?);
                     } else {
-                        below.num_paths = below.num_paths.saturating_add(1);
+                        below.add_path(entry.name);
+                        self.add_content(entry.id);
                     }
                 }
             }
-            None => below = Below::ONE_PATH,
+            None => {
+                below = Below::ONE_PATH;
+                self.add_content(id);
+            }
         }
         // A tree with too many paths is refused here, before all its paths are counted.
         self.counter.check_entries(below.num_paths)?;
         self.counter.check_directories(below.num_filled_directories)?;
         self.counts.insert(id, below);
         Ok(below)
+    }
+
+    fn add_content(&mut self, id: Oid) {
+        if let Some(contents) = &mut self.contents {
+            contents.insert(id);
+        }
     }
 
     /// The bytes of a well-formed tree object. `None` if the object is missing or damaged.
@@ -332,7 +334,7 @@ impl<'r> Walk<'r> {
 
     fn add(&mut self, entry: Option<TreeEntry>, entries: &mut Vec<TreeEntry>) -> Result<(), SourceError> {
         if let Some(entry) = entry {
-            self.counter.add(entry.size_bytes)?;
+            self.counter.add(&entry.path, entry.size_bytes)?;
             entries.push(entry);
         }
         Ok(())

@@ -93,6 +93,25 @@ fn multiplying_links_are_limited() {
     assert_eq!(tree.revision(), again.revision());
 }
 
+/// All links are found before the first of them is followed.
+#[test]
+fn many_links_to_one_directory_are_limited() {
+    let fixture = plain();
+    for number in 0..200 {
+        fixture.write(format!("big/f{number}"), "x");
+    }
+    fixture.write("big/deep/f", "x");
+    for number in 0..3_000 {
+        fixture.link(&format!("l{number}"), "big");
+    }
+    let tree = fixture.open(&fixture.plain()).expect("open");
+    assert!((20_000..25_000).contains(&tree.entries().len()), "{} entries", tree.entries().len());
+    assert_eq!(find(tree.as_ref(), "l0").kind, EntryKind::Symlink, "a link that is not followed");
+    assert_eq!(find(tree.as_ref(), "l999/f7").kind, EntryKind::File);
+    let again = fixture.open(&fixture.plain()).expect("open");
+    assert_eq!(tree.revision(), again.revision());
+}
+
 #[test]
 fn pipes_and_sockets_are_listed_but_not_opened() {
     let fixture = plain();

@@ -259,6 +259,35 @@ fn caller_limit_stops_every_kind_of_listing() {
     };
     check(|listed| listed.num_paths > 49);
     check(|listed| listed.size_bytes > 249);
+    // 7 directories, 10 paths with a number of one digit, and 40 paths with a number of two digits.
+    check(|listed| listed.path_bytes > 7 * 2 + 10 * 5 + 40 * 6 - 1);
+    check(|listed| listed.num_repeated > 48);
+}
+
+/// The tree of the commit has 9,600 paths of 3,800 bytes each, which share 17 objects. The working tree has
+/// one file.
+#[test]
+fn long_paths_of_a_commit_are_not_kept_in_memory() {
+    let fixture = Fixture::repository();
+    let blob = text(fixture.git_with_input(&["hash-object", "-w", "--stdin"], b"x = 1\n"));
+    let mktree = |entries: String| text(fixture.git_with_input(&["mktree"], entries.as_bytes()));
+    let mut tree = mktree((0..24).map(|number| format!("100644 blob {blob}\tf{number}.py\n")).collect());
+    tree = mktree((0..400).map(|number| format!("040000 tree {tree}\td{number}\n")).collect());
+    for _ in 0..15 {
+        tree = mktree(format!("040000 tree {tree}\t{}\n", "p".repeat(250)));
+    }
+    let commit = text(fixture.git(&["commit-tree", &tree, "-m", "m"]));
+    fixture.git(&["update-ref", "refs/heads/main", &commit]);
+    fixture.git(&["symbolic-ref", "HEAD", "refs/heads/main"]);
+    fixture.write("a.py", "x = 1\n");
+    let open = |max_entries| {
+        let mut settings = GitSettings::new(fixture.clones());
+        settings.limits.max_entries = max_entries;
+        GitSources::new(settings).open(&fixture.work_tree(), &ReadOptions::default()).expect("open")
+    };
+    assert_eq!(paths(open(1_000_000).as_ref()), ["a.py"]);
+    assert!(!open(1_000_000).cache().history.is_empty());
+    assert!(open(10_000).cache().history.is_empty(), "the paths have more than 1,600,000 bytes and 16 MiB");
 }
 
 /// Without the adapter's check, libgit2 would hang when it reads a truncated object.
