@@ -126,6 +126,8 @@ fn report_shared(error: &ErrorReport, json: bool) -> ExitCode {
         "not_found" => NOTHING_FOUND,
         "validation_error" | "invalid_cursor" => WRONG_USAGE,
         "invalid_settings" => INVALID_SETTINGS,
+        // Only a failed run has this code.
+        "over_budget" => RUN_INCOMPLETE,
         _ => 1,
     })
 }
