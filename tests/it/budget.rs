@@ -33,17 +33,53 @@ fn code(num_bytes: usize) -> String {
 /// A bare repository with one file of about `num_bytes` bytes in one directory. The root tree lists this
 /// directory under `num_directories` names.
 fn repeated_tree(num_bytes: usize, num_directories: usize) -> (TempDir, PathBuf) {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let bare = directory.path().join("bare.git");
-    git(directory.path(), &["init", "--quiet", "--bare", "--initial-branch=main", "bare.git"]);
-    let blob = object(&bare, &["hash-object", "-w", "--stdin"], code(num_bytes).as_bytes());
-    let tree = object(&bare, &["mktree"], format!("100644 blob {blob}\ta.py\n").as_bytes());
-    let entries: String = (0..num_directories).map(|number| format!("040000 tree {tree}\td{number:06}\n")).collect();
-    let root = object(&bare, &["mktree"], entries.as_bytes());
-    let commit =
-        object(&bare, &["-c", "user.name=t", "-c", "user.email=t@example.org", "commit-tree", &root, "-m", "m"], b"");
-    git(&bare, &["update-ref", "refs/heads/main", &commit]);
-    (directory, bare)
+    let names = vec!["a.py".to_owned()];
+    Repeated { content: code(num_bytes), names, ..repeated_names(0, "", num_directories, 0) }.bare()
+}
+
+/// A tree in which one content has many paths: it has several names in one directory, and this directory has
+/// several names.
+struct Repeated {
+    content: String,
+    mode: &'static str,
+    names: Vec<String>,
+    num_directories: usize,
+    /// The names of the directories above, beginning with the innermost one.
+    above: Vec<String>,
+    /// The number of names that the outermost of these directories has in the root.
+    num_tops: usize,
+}
+
+impl Repeated {
+    /// A bare repository that stores each tree object once.
+    fn bare(&self) -> (TempDir, PathBuf) {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let bare = directory.path().join("bare.git");
+        git(directory.path(), &["init", "--quiet", "--bare", "--initial-branch=main", "bare.git"]);
+        let blob = object(&bare, &["hash-object", "-w", "--stdin"], self.content.as_bytes());
+        let mktree = |entries: String| object(&bare, &["mktree"], entries.as_bytes());
+        let mode = self.mode;
+        let mut tree = mktree(self.names.iter().map(|name| format!("{mode} blob {blob}\t{name}\n")).collect());
+        tree = mktree((0..self.num_directories).map(|number| format!("040000 tree {tree}\td{number:06}\n")).collect());
+        for name in &self.above {
+            tree = mktree(format!("040000 tree {tree}\t{name}\n"));
+        }
+        if self.num_tops > 0 {
+            tree = mktree((0..self.num_tops).map(|number| format!("040000 tree {tree}\tt{number:06}\n")).collect());
+        }
+        let author = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
+        let commit = object(&bare, &[&author[..], &["commit-tree", &tree, "-m", "m"]].concat(), b"");
+        git(&bare, &["update-ref", "refs/heads/main", &commit]);
+        (directory, bare)
+    }
+}
+
+/// `num_names` names in each of `num_directories` directories, below `num_above` directories with names of
+/// 250 bytes.
+fn repeated_names(num_names: usize, end: &str, num_directories: usize, num_above: usize) -> Repeated {
+    let names = (0..num_names).map(|number| format!("f{number}{end}")).collect();
+    let above = vec!["p".repeat(250); num_above];
+    Repeated { content: "x = 1\n".to_owned(), mode: "100644", names, num_directories, above, num_tops: 0 }
 }
 
 /// Runs git with an input and returns the id that it prints.
@@ -59,14 +95,15 @@ fn object(repository: &Path, arguments: &[&str], input: &[u8]) -> String {
 
 /// Indexes a source that exceeds a ceiling, and checks that the error names the setting of the ceiling.
 fn check_over_budget(index: &Index, source: &Path, setting: &str) {
-    let answer = index_within_bounds(index, source, setting);
+    let (answer, code) = index_within_bounds(index, source, setting);
     assert!(answer.contains("over_budget") && answer.contains(setting), "{answer}");
+    assert_eq!(code, Some(5), "{answer}");
     let runs = index.json(&["runs"]).to_string();
     assert!(runs.contains("failed") && runs.contains("over_budget"), "{runs}");
 }
 
-/// Indexes a source, checks the limits of time and memory, and returns the answer.
-fn index_within_bounds(index: &Index, source: &Path, what: &str) -> String {
+/// Indexes a source, checks the limits of time and memory, and returns the answer and the exit code.
+fn index_within_bounds(index: &Index, source: &Path, what: &str) -> (String, Option<i32>) {
     let mut command = index.command(&["index", &source.to_string_lossy(), "--name", "r", "--json"]);
     let began_at = Instant::now();
     let child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
@@ -84,7 +121,7 @@ fn index_within_bounds(index: &Index, source: &Path, what: &str) -> String {
     let peak_mib = watcher.join().expect("no panic");
     println!("{what}: {peak_mib} MiB, {:?}", began_at.elapsed());
     assert!(began_at.elapsed() < MOST_TIME && peak_mib < MOST_MIB, "{:?}, {peak_mib} MiB", began_at.elapsed());
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code())
 }
 
 /// The peak of the resident memory of a process so far.
@@ -108,6 +145,74 @@ fn trees_that_repeat_one_file_are_over_budget() {
         let (_directory, bare) = repeated_tree(num_bytes, num_directories);
         check_over_budget(&Index::new(), &bare, setting);
     }
+}
+
+/// The paths are counted before their entries are built, whether the paths are files, links or excluded.
+#[test]
+fn many_paths_of_one_content_are_over_budget() {
+    let links = Repeated { mode: "120000", ..repeated_names(24, "", 40_000, 0) };
+    for repeated in [repeated_names(24, ".py", 40_000, 0), links, repeated_names(24, ".min.js", 40_000, 0)] {
+        let (_directory, bare) = repeated.bare();
+        check_over_budget(&Index::new(), &bare, "ceilings.max_repeated_paths");
+        let index = Index::new();
+        write(index.path(), "config.toml", "[sources]\nallow_file = true\n");
+        let url = format!("file://{}", bare.display());
+        check_over_budget(&index, Path::new(&url), "ceilings.max_repeated_paths");
+    }
+}
+
+/// Few objects represent gigabytes of paths. The last tree has short paths, but a gigabyte of directories.
+#[test]
+fn long_paths_are_over_budget() {
+    let above = vec!["a".to_owned(); 990];
+    let deep = Repeated { above, num_tops: 1_000, ..repeated_names(1, ".py", 1, 0) };
+    for repeated in [repeated_names(24, ".py", 40_000, 15), repeated_names(24, ".py", 2_000, 15), deep] {
+        let (_directory, bare) = repeated.bare();
+        check_over_budget(&Index::new(), &bare, "ceilings.max_total_path_bytes");
+    }
+}
+
+/// Every record contains its path, so a few thousand long paths make the records of small files large.
+#[test]
+fn records_at_long_paths_are_over_budget() {
+    let repeated = Repeated { content: code(700), ..repeated_names(4_000, ".py", 1, 15) };
+    let (_directory, bare) = repeated.bare();
+    check_over_budget(&Index::new(), &bare, "ceilings.max_repeated_records");
+}
+
+/// In working trees and directories, too. The ceilings are low, so that few files exceed them.
+#[test]
+fn paths_of_all_kinds_of_sources_are_limited() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let root = directory.path();
+    let long = "p".repeat(200);
+    for number in 0..60 {
+        write(root, &format!("{long}/d{number}/a.py"), "x = 1\n");
+        symlink("a.py", root.join(format!("{long}/d{number}/b.py"))).expect("a link");
+    }
+    let check = |source: &Path| {
+        for (variable, value, setting, expect) in [
+            ("CAIRN_MAX_REPEATED_PATHS", "10", "ceilings.max_repeated_paths", "the limit is 1"),
+            ("CAIRN_MAX_TOTAL_PATH_BYTES", "100", "ceilings.max_total_path_bytes", "the limit is 19300"),
+        ] {
+            let index = Index::new();
+            let mut command = index.command(&["index", &source.to_string_lossy(), "--name", "r", "--json"]);
+            let output = command.env(variable, value).env("CAIRN_ALLOW_FILE", "true").output().expect("started");
+            let answer = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert_eq!(output.status.code(), Some(5), "{answer}");
+            for part in ["over_budget", setting, expect, "remove files from the source"] {
+                assert!(answer.contains(part), "{}: {answer}", source.display());
+            }
+        }
+    };
+    check(root);
+    git(root, &["init", "-q", "-b", "main"]);
+    check(root);
+    commit(root, "all");
+    check(root);
+    let bare = root.join(".git");
+    check(&bare);
+    check(Path::new(&format!("file://{}", bare.display())));
 }
 
 /// Copies of a file are counted even if their content is known from the previous generation and is not parsed
@@ -148,7 +253,7 @@ fn delta_bombs_stay_within_bounds() {
         let (_directory, bare) = bare_of_pack(&pack);
         let what = format!("{} bytes of pack, {num_files} files of {file_bytes} bytes", pack.len());
         let index = Index::new();
-        let answer = index_within_bounds(&index, &bare, &what);
+        let (answer, _) = index_within_bounds(&index, &bare, &what);
         let ended: Value = serde_json::from_str(answer.lines().last().unwrap_or_default()).expect("JSON");
         assert!(answer.contains("over_budget") || ended["state"] == "published", "{answer}");
         if file_bytes == 10 {
@@ -167,6 +272,8 @@ fn thousands_of_secret_patterns_are_over_budget() {
     let patterns: String = (0..9_000).map(|number| format!("  - 'regex:\\w{{40}}x{number}'\n")).collect();
     write(directory.path(), ".cairn.yaml", format!("secrets:\n  ignore:\n{patterns}"));
     check_over_budget(&index, directory.path(), "ceilings.max_secret_patterns");
+    let runs = index.json(&["runs"]).to_string();
+    assert!(runs.contains("remove patterns from `secrets.ignore`") && !runs.contains("exclude files"), "{runs}");
     assert!(index.ok(&["search", "x"]).contains("a.py"), "the published generation is gone");
 }
 
@@ -244,7 +351,7 @@ fn patterns_within_the_ceilings_are_applied_within_bounds() {
     write(root, ".gitattributes", marked);
     write(root, "d1/.gitignore", "a?3x.c\n".repeat(140_000));
     let index = Index::new();
-    let answer = index_within_bounds(&index, root, "patterns within the ceilings");
+    let (answer, _) = index_within_bounds(&index, root, "patterns within the ceilings");
     assert!(answer.contains("\"published\""), "{answer}");
     for (path, is_indexed) in
         [("d0/a0x.c", true), ("d1/a21x.c", false), ("d3/a11x.c", false), ("d0/a12x.c", false), ("d1/a93x.c", false)]
@@ -267,7 +374,7 @@ fn large_git_ignore_files_are_reported_within_bounds() {
         let text: String = (0..num_lines).map(|number| format!("{line}{number}.c\n")).collect();
         write(directory.path(), file, text);
         let index = Index::new();
-        let answer = index_within_bounds(&index, directory.path(), file);
+        let (answer, _) = index_within_bounds(&index, directory.path(), file);
         assert!(answer.contains("\"published\"") && answer.contains("\"failed(unreadable)\":1"), "{answer}");
         let why = index.ok(&["coverage", "r", "--why", file]);
         assert!(why.contains(what), "{why}");
@@ -303,6 +410,8 @@ fn thousands_of_tags_are_over_budget() {
             let index = Index::new();
             write(index.path(), "config.toml", "[sources]\nallow_file = true\n");
             check_over_budget(&index, source, setting);
+            let runs = index.json(&["runs"]).to_string();
+            assert!(runs.contains("`tags` in `.cairn.yaml`") && !runs.contains("exclude files"), "{runs}");
         }
     };
     check(root);
@@ -330,7 +439,7 @@ fn operator_sets_the_ceilings() {
             .output()
             .expect("the program starts");
         let answer = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(!output.status.success() && answer.contains("over_budget"), "{variable}: {answer}");
+        assert!(output.status.code() == Some(5) && answer.contains("over_budget"), "{variable}: {answer}");
     }
 }
 

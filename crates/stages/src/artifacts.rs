@@ -53,12 +53,20 @@ impl Artifacts {
     pub(crate) async fn put_manifest(
         &self,
         repository: RepositoryId,
-        manifest: Manifest,
+        manifest: Arc<Manifest>,
     ) -> Result<ArtifactRef, StageError> {
-        let bytes = encode(ArtifactKind::Manifest, &manifest);
+        let bytes = encode(ArtifactKind::Manifest, manifest.as_ref());
         let reference = self.put_by_content("manifests", repository, bytes).await?;
-        self.keep(&reference.key, Arc::new(manifest));
+        self.keep(&reference.key, manifest);
         Ok(reference)
+    }
+
+    /// Reads a manifest that will not be read again. Manifests of large repositories need much memory, so the
+    /// manifest is not kept, and it is copied only if another reader still uses it.
+    pub(crate) async fn take_manifest(&self, reference: &ArtifactRef) -> Result<Manifest, StageError> {
+        let manifest = self.manifest(reference).await?;
+        self.manifests.lock().unwrap_or_else(PoisonError::into_inner).retain(|(key, _)| *key != reference.key);
+        Ok(Arc::unwrap_or_clone(manifest))
     }
 
     fn keep(&self, key: &str, manifest: Arc<Manifest>) {

@@ -11,7 +11,7 @@ use cairn_wire::{Manifest, PartReport, Plan, PlannedRefusal, RunResult, StageDur
 use rustc_hash::FxHashMap;
 
 use crate::artifacts::{Artifacts, reported};
-use crate::sync::{invalid, inventory_result, over_budget};
+use crate::sync::{Ceiling, invalid, inventory_result, over_budget};
 use crate::term_layers::layers;
 
 /// The stage may be run twice and may be stopped at any point. Only one transaction has an effect on readers,
@@ -38,10 +38,10 @@ impl Stage for PublishStage {
         let run = self.ledger.run(task.run).await?;
         let parts = self.ledger.parts(task.run).await?;
         let reports = reports(&parts)?;
-        let manifest = self.final_manifest(task.run.repository, &plan, &parts, &reports).await?;
+        let manifest = Arc::new(self.final_manifest(task.run.repository, &plan, &parts, &reports).await?);
         let view = self.catalogue.view().await?;
         let before = self.catalogue.published(&view, task.run.repository).await?.map(|published| published.result);
-        let reference = self.artifacts.put_manifest(task.run.repository, manifest.clone()).await?;
+        let reference = self.artifacts.put_manifest(task.run.repository, Arc::clone(&manifest)).await?;
         // The clock is read immediately before the transaction, because the lifetime of cursors and the grace
         // period start at this time.
         let now_ms = self.clock.now_ms();
@@ -60,7 +60,7 @@ impl Stage for PublishStage {
         };
         let num_chunks = published.result.chunks;
         if num_chunks > self.max_chunks {
-            return Err(over_budget("chunks", num_chunks, self.max_chunks, "ceilings.max_chunks"));
+            return Err(over_budget("chunks", num_chunks, self.max_chunks, Ceiling::Chunks));
         }
         fail_point!("publish::before_switch", |message| Err(StageError::injected(message)));
         let (run, repository, state) = (published.run, published.result.repository.clone(), published.state);
@@ -80,9 +80,12 @@ impl PublishStage {
         parts: &[PartRecord],
         reports: &Reports,
     ) -> Result<Manifest, StageError> {
-        let planned = self.artifacts.manifest_or_empty(plan.manifest.as_ref()).await?;
+        let planned = match &plan.manifest {
+            Some(planned) => self.artifacts.take_manifest(planned).await?,
+            None => Manifest::default(),
+        };
         let previous = self.artifacts.manifest_or_empty(plan.previous_manifest.as_ref()).await?;
-        let mut manifest = settle_outcomes(&planned, plan, parts, reports);
+        let mut manifest = settle_outcomes(planned, plan, parts, reports);
         let links = reports.iter().find_map(|(_, report)| reported(report, "links"));
         manifest.links = links.or_else(|| previous.links.clone());
         // In a rebuild, the terms of all chunks are counted again, so the earlier layers of term counts are
@@ -127,7 +130,7 @@ fn reports(parts: &[PartRecord]) -> Result<Reports, StageError> {
 /// Returns the planned manifest with the results of parsing. For a file that was indexed only as windows of
 /// text, the manifest contains the reason. Files whose pack could not be parsed are recorded as failed, and
 /// the next run tries them again.
-fn settle_outcomes(planned: &Manifest, plan: &Plan, parts: &[PartRecord], reports: &Reports) -> Manifest {
+fn settle_outcomes(mut manifest: Manifest, plan: &Plan, parts: &[PartRecord], reports: &Reports) -> Manifest {
     let mut by_slot: FxHashMap<(&str, u32), Reason> = FxHashMap::default();
     for (part, report) in reports.iter().filter(|(part, _)| part.stage == StageName::Parse) {
         let Some(pack) = plan.packs.get(part.number as usize) else { continue };
@@ -142,7 +145,6 @@ fn settle_outcomes(planned: &Manifest, plan: &Plan, parts: &[PartRecord], report
             failed.insert(&pack.key, *code);
         }
     }
-    let mut manifest = planned.clone();
     for entry in manifest.entries.iter_mut().filter(|entry| entry.outcome.is_indexed()) {
         let Some(slot) = &entry.source else { continue };
         if let Some(code) = failed.get(slot.artifact.key.as_str()) {

@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 
 use crate::artifacts::Artifacts;
 use crate::repeated_contents::RepeatedContents;
-use crate::sync::over_budget;
+use crate::sync::{Ceiling, over_budget};
 
 /// The maximum number of checked runs whose ids are kept in memory.
 const REMEMBERED: usize = 64;
@@ -71,17 +71,17 @@ impl RecordCeilings {
         }
         if num_chunks > max_chunks {
             let what = "chunks in new and changed files";
-            return Err(over_budget(what, num_chunks, max_chunks, "ceilings.max_chunks"));
+            return Err(over_budget(what, num_chunks, max_chunks, Ceiling::Chunks));
         }
         if num_records > max_records {
             let what = "records in new and changed files";
-            return Err(over_budget(what, num_records, max_records, "ceilings.max_records"));
+            return Err(over_budget(what, num_records, max_records, Ceiling::Records));
         }
         Ok(())
     }
 
-    /// Checks the number of records that belong to copies of the same content in the whole snapshot. A
-    /// repository with little content can have a large number of copies.
+    /// Checks the number of records that belong to copies of the same content, or to long paths, in the whole
+    /// snapshot. A repository with little content can have a large number of copies, or very long paths.
     async fn check_repeated(&self, plan: &Plan) -> Result<(), StageError> {
         let manifest = self.artifacts.manifest_or_empty(plan.manifest.as_ref()).await?;
         let repeated = RepeatedContents::of(&manifest);
@@ -91,8 +91,8 @@ impl RecordCeilings {
         }
         let num_records = repeated.num_records(&self.artifacts).await?;
         if num_records > limit {
-            let what = "records of files with the same content as other files";
-            return Err(over_budget(what, num_records, limit, "ceilings.max_repeated_records"));
+            let what = "records of files with the same content as other files or with long paths";
+            return Err(over_budget(what, num_records, limit, Ceiling::RepeatedRecords));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Contents that occur at several paths of a snapshot.
+//! Contents that occur at several paths of a snapshot, or at long paths.
 
 use std::collections::BTreeMap;
 
@@ -17,18 +17,21 @@ use crate::threads::blocking;
 const BYTES_PER_ALLOWED_RECORD: u64 = 128;
 /// The length of the shortest definition in any language.
 const BYTES_PER_RECORD: u64 = 2;
+/// Every record contains its path. At a long path, each record counts once more for each block of this number
+/// of bytes of the path. The paths of normal repositories are shorter.
+const PATH_BYTES_PER_COPY: u64 = 256;
 
 /// Returns the ceiling on the number of records of copies in a snapshot.
 pub(crate) fn limit_on_copies(max_repeated_records: u64, distinct_bytes: u64) -> u64 {
     max_repeated_records.saturating_add(distinct_bytes / BYTES_PER_ALLOWED_RECORD)
 }
 
-/// A content with at least two paths.
+/// A content with at least two paths, or with a long path.
 struct Repeated<'m> {
     pack: &'m ArtifactRef,
     index: u32,
     size_bytes: u64,
-    /// Number of paths after the first path.
+    /// Number of paths after the first path, and of the further copies that long paths count as.
     num_copies: u64,
 }
 
@@ -43,9 +46,17 @@ impl<'m> RepeatedContents<'m> {
         let mut contents: FxHashMap<(&str, u32), Repeated<'m>> = FxHashMap::default();
         for entry in manifest.entries.iter().filter(|entry| entry.outcome.is_indexed()) {
             let Some(slot) = &entry.source else { continue };
-            contents.entry((&slot.artifact.key, slot.index)).and_modify(|content| content.num_copies += 1).or_insert(
-                Repeated { pack: &slot.artifact, index: slot.index, size_bytes: entry.size_bytes, num_copies: 0 },
-            );
+            let num_of_length = entry.path.as_str().len() as u64 / PATH_BYTES_PER_COPY;
+            let first = || Repeated {
+                pack: &slot.artifact,
+                index: slot.index,
+                size_bytes: entry.size_bytes,
+                num_copies: num_of_length,
+            };
+            contents
+                .entry((&slot.artifact.key, slot.index))
+                .and_modify(|content| content.num_copies += 1 + num_of_length)
+                .or_insert_with(first);
         }
         let distinct_bytes = contents.values().map(|content| content.size_bytes).sum();
         let contents = contents.into_values().filter(|content| content.num_copies > 0).collect();
@@ -104,4 +115,37 @@ fn records_of_copies(mut facts: PackReader, key: &str, slots: &[Copies]) -> Resu
         sum = sum.saturating_add(num_records(&facts).saturating_mul(*num_copies));
     }
     Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::{ManifestEntry, Outcome, RepoPath, Slot};
+    use cairn_testkit::manifest_entry;
+
+    use super::*;
+
+    fn manifest(paths: &[(String, u32)]) -> Manifest {
+        let artifact = ArtifactRef { key: "packs/r/x".to_owned(), size_bytes: 1, hash: [0; 32] };
+        let entries = paths.iter().map(|(path, index)| {
+            let entry = manifest_entry(RepoPath::parse(path).expect("a path"), Outcome::Indexed(None));
+            let source = Some(Slot { artifact: artifact.clone(), index: *index });
+            ManifestEntry { source, size_bytes: 100, ..entry }
+        });
+        Manifest { entries: entries.collect(), ..Manifest::default() }
+    }
+
+    #[test]
+    fn copies_and_long_paths_count_as_repeated() {
+        let check = |paths: &[(String, u32)], num_copies: u64| {
+            let manifest = manifest(paths);
+            let repeated = RepeatedContents::of(&manifest);
+            assert_eq!(repeated.most_records(), num_copies * 51, "{paths:?}");
+        };
+        let path = |length: usize| "p".repeat(length);
+        check(&[(path(5), 0), (path(255), 1)], 0);
+        check(&[(path(5), 0), (path(6), 0), (path(7), 0)], 2);
+        check(&[(path(256), 0)], 1);
+        check(&[(path(4_000), 0)], 15);
+        check(&[(path(4_000), 0), (path(600), 0), (path(600), 1)], 15 + 1 + 2 + 2);
+    }
 }

@@ -270,7 +270,10 @@ mod tests {
             changed_at: None,
             module: None,
         };
-        artifacts.put_manifest(repository, Manifest { entries: vec![entry], ..Manifest::default() }).await.expect("put")
+        artifacts
+            .put_manifest(repository, Arc::new(Manifest { entries: vec![entry], ..Manifest::default() }))
+            .await
+            .expect("put")
     }
 
     #[tokio::test(start_paused = true)]

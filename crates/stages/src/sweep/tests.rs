@@ -285,7 +285,7 @@ async fn damaged_facts_keep_the_vectors() {
         module: None,
     };
     let manifest = Manifest { entries: vec![entry], ..Manifest::default() };
-    let manifest = sweep.artifacts.put_manifest(repository("r"), manifest).await.expect("written");
+    let manifest = sweep.artifacts.put_manifest(repository("r"), manifest.into()).await.expect("written");
     sweep.artifacts.blobs.put(&facts_key_of(&pack), Bytes::from_static(b"no facts")).await.expect("written");
     sweep.sweeping = Arc::new(Listed { manifests: vec![(Tenant::local(), manifest)], ..Listed::default() });
     assert_eq!(sweep.vectors(&Tenant::local()).await.expect("nothing to do"), 0);

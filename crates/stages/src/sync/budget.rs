@@ -5,6 +5,7 @@ use cairn_domain::{BlobId, ManifestEntry};
 use cairn_pipeline::StageError;
 use rustc_hash::FxHashSet;
 
+use super::ceiling::Ceiling;
 use super::refusal::over_budget;
 use crate::repeated_contents::limit_on_copies;
 
@@ -20,7 +21,7 @@ pub(super) fn check_reading(
     let mut seen = FxHashSet::default();
     let first_paths = to_read.iter().map(|position| &entries[*position]).filter(|entry| seen.insert(entry.blob));
     let num_bytes = first_paths.map(|entry| entry.size_bytes).sum();
-    check("bytes of files to read", num_bytes, ceilings.max_expanded_bytes, "ceilings.max_expanded_bytes")
+    check("bytes of files to read", num_bytes, ceilings.max_expanded_bytes, Ceiling::ExpandedBytes)
 }
 
 /// Checks the expanded size of the snapshot. Every indexed path is counted, because each path has separate
@@ -39,19 +40,19 @@ pub(super) fn check_expansion(entries: &[ManifestEntry], ceilings: &Ceilings) ->
     // number of records of the copies is checked after `parse` (`RecordCeilings`).
     let most_copies = limit_on_copies(ceilings.max_repeated_records, expanded - repeated);
     let what = "files with the same content as other files";
-    check(what, num_copies, most_copies, "ceilings.max_repeated_records")?;
+    check(what, num_copies, most_copies, Ceiling::RepeatedRecords)?;
     let what = "bytes of files with the same content as other files";
-    check(what, repeated, ceilings.max_repeated_bytes, "ceilings.max_repeated_bytes")?;
-    check("bytes of files to index", expanded, ceilings.max_expanded_bytes, "ceilings.max_expanded_bytes")
+    check(what, repeated, ceilings.max_repeated_bytes, Ceiling::RepeatedBytes)?;
+    check("bytes of files to index", expanded, ceilings.max_expanded_bytes, Ceiling::ExpandedBytes)
 }
 
 /// Checks the number of tags of a file. Every record of the file contains its tags.
 pub(super) fn check_tags(tags: &[String], ceilings: &Ceilings) -> Result<(), StageError> {
-    check("tags of one file", tags.len() as u64, ceilings.max_tags_per_file, "ceilings.max_tags_per_file")
+    check("tags of one file", tags.len() as u64, ceilings.max_tags_per_file, Ceiling::TagsPerFile)
 }
 
-pub(super) fn check(what: &'static str, figure: u64, limit: u64, setting: &'static str) -> Result<(), StageError> {
-    if figure > limit { Err(over_budget(what, figure, limit, setting)) } else { Ok(()) }
+pub(super) fn check(what: &'static str, figure: u64, limit: u64, ceiling: Ceiling) -> Result<(), StageError> {
+    if figure > limit { Err(over_budget(what, figure, limit, ceiling)) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use cairn_pipeline::StageError;
 use cairn_ports::SyncMeter;
 use tokio::time::Instant;
 
+use super::ceiling::Ceiling;
 use super::refusal::over_budget;
 
 /// The time at which a sync must end.
@@ -40,7 +41,7 @@ impl Deadline {
 
     fn passed(self) -> StageError {
         let figure = self.began_at.elapsed().as_secs();
-        over_budget("seconds of wall time", figure, self.limit_seconds, "ceilings.sync_timeout_seconds")
+        over_budget("seconds of wall time", figure, self.limit_seconds, Ceiling::SyncTimeout)
     }
 }
 

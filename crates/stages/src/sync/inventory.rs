@@ -59,14 +59,13 @@ impl Inventory {
         let modules = Modules::detect(&self.reading.settings.repository, tree.entries());
         // Matching many patterns takes long, so each path is a point at which a sync can be stopped. The
         // decision about the last path is not valid if the sync was stopped during this decision.
-        let mut skipped = SkippedPaths::default();
-        let decide = |(position, entry)| {
+        let (mut entries, mut skipped) = (Vec::with_capacity(tree.entries().len()), SkippedPaths::default());
+        for (position, entry) in tree.entries().iter().enumerate() {
             check_stopped(&self.reading.meter)?;
             let (entry, rule) = self.decide_by_path(entry, &modules);
             rule.into_iter().for_each(|rule| skipped.record(position, rule));
-            Ok(entry)
-        };
-        let mut entries = tree.entries().iter().enumerate().map(decide).collect::<Result<Vec<_>, StageError>>()?;
+            entries.push(entry);
+        }
         check_stopped(&self.reading.meter)?;
         let to_read = self.reuse(&mut entries);
         budget::check_reading(&entries, &to_read, &self.ceilings)?;

@@ -6,13 +6,16 @@
 //! sync reuses them or the sweep removes them.
 
 mod budget;
+mod ceiling;
 mod changed;
 mod changes;
 mod content;
 mod deadline;
 #[cfg(test)]
 mod deadline_tests;
+mod heartbeat;
 mod inventory;
+mod listing_ceilings;
 mod modules;
 mod on_change;
 mod opening;
@@ -29,19 +32,19 @@ mod worker;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use cairn_config::{Operator, SETTINGS_FILE};
 use cairn_domain::{ArtifactRef, Digest, Lane, Outcome, RunId, RunState, StageName, SyncProgress};
 use cairn_faults::fail_point;
 use cairn_pipeline::StageError;
 use cairn_ports::{
-    Catalogue, Clock, ErrorKind, FailureCode, Lease, Ledger, NewRun, PublishedGeneration, ReadOptions,
-    RepositoryRecord, SnapshotTree, SourceCache, SourceReader, SyncMeter,
+    Catalogue, Clock, FailureCode, Lease, Ledger, NewRun, PublishedGeneration, ReadOptions, RepositoryRecord,
+    SnapshotTree, SourceCache, SourceReader, SyncMeter,
 };
 use cairn_wire::{ArtifactKind, Manifest, Plan, PlannedRefusal, RunResult, StageDuration, encode};
 use tokio::time::Instant;
 
+pub(crate) use ceiling::Ceiling;
 pub use changed::{ChangedLimits, ChangedSource};
 pub(crate) use changes::is_doubtful;
 use deadline::Deadline;
@@ -59,8 +62,6 @@ use crate::threads::blocking;
 /// Maximum number of attempts to read a tree on disk that changes while it is read. If files still change
 /// during the last attempt, they are recorded as unreadable.
 const ATTEMPTS: usize = 5;
-/// The pause between two attempts to renew a lease while the ledger is unavailable.
-const HEARTBEAT_AGAIN: Duration = Duration::from_secs(1);
 
 /// The repository to sync, and the options of the sync.
 #[derive(Clone, Debug)]
@@ -161,33 +162,6 @@ impl Sync {
             tracing::warn!(repository = %lease.repository, error, "the lease could not be ended and will expire");
         }
         synced
-    }
-
-    /// Renews the lease and records the progress of the sync. Returns only if the lease is lost: another
-    /// holder has taken the lease, or the lease expired while the ledger was unavailable.
-    async fn heartbeat(&self, lease: Lease, asked_at: Instant, meter: &SyncMeter) -> StageError {
-        let lasts = Duration::from_millis(self.lease_ms as u64);
-        let (mut held_until, mut pause) = (asked_at + lasts, lasts / 4);
-        loop {
-            tokio::time::sleep(pause).await;
-            let asked_at = Instant::now();
-            let renewing = self.ledger.renew(lease, self.clock.now_ms(), self.lease_ms, meter.progress());
-            match tokio::time::timeout_at(held_until, renewing).await {
-                Ok(Ok(())) => (held_until, pause) = (asked_at + lasts, lasts / 4),
-                Ok(Err(error)) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => {
-                    return error.into();
-                }
-                Ok(Err(error)) => {
-                    let error = StageError::from(error);
-                    if Instant::now() >= held_until {
-                        return error;
-                    }
-                    tracing::warn!(repository = %lease.repository, "the lease is not renewed yet: {}", error.chain());
-                    pause = HEARTBEAT_AGAIN.min(lasts / 4);
-                }
-                Err(_) => return StageError::timed_out(lasts),
-            }
-        }
     }
 
     async fn under_lease(
@@ -315,13 +289,16 @@ impl Sync {
         if let Some(published) = published.as_ref().filter(|published| nothing_new && published.revision == revision) {
             return Ok(Synced::Unchanged { published: Box::new(published.clone()), cache });
         }
+        let branch = tree.branch().map(|branch| settings.redactor.redact(branch).text.into_owned());
+        // The tree of a large repository needs much memory, and so does the encoded manifest.
+        drop(tree);
         let mut result = result::of_snapshot(&request.repository, &revision, &taken.manifest, &settings);
         let mut plan = changes::plan(&changed, &taken.manifest, taken.packs);
         plan.rebuild = rebuild;
         plan.changes = !nothing_new || published.is_none();
         plan.settings.clone_from(&settings.text);
         plan.previous_manifest = published.as_ref().map(|published| published.manifest.clone());
-        let manifest = self.artifacts.put_manifest(request.repository.id, taken.manifest).await?;
+        let manifest = self.artifacts.put_manifest(request.repository.id, Arc::new(taken.manifest)).await?;
         plan.manifest = Some(manifest.clone());
         let parts = plan.parts();
         let plan = encode(ArtifactKind::Plan, &plan);
@@ -337,7 +314,7 @@ impl Sync {
             lane: request.lane,
             window: self.window,
             revision,
-            branch: tree.branch().map(|branch| settings.redactor.redact(branch).text.into_owned()),
+            branch,
             result,
             started_at_ms: self.clock.now_ms(),
         };
@@ -374,7 +351,7 @@ impl Sync {
         let refusal = Some(PlannedRefusal { code: error.code, message: error.chain() });
         let plan = encode(ArtifactKind::Plan, &Plan { refusal, ..Plan::default() });
         let plan = self.artifacts.put_by_content("plans", repository, plan).await?;
-        let manifest = self.artifacts.put_manifest(repository, Manifest::default()).await?;
+        let manifest = self.artifacts.put_manifest(repository, Arc::default()).await?;
         let run = NewRun {
             repository,
             previous: published.map(|published| published.run.generation),

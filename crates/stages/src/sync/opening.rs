@@ -16,6 +16,7 @@ use cairn_wire::RequestSettings;
 use tokio::time::Instant;
 
 use super::deadline::Deadline;
+use super::listing_ceilings::ListingCeilings;
 use super::on_change::OnChange;
 use super::refusal;
 use super::settings::{self, Effective};
@@ -110,17 +111,13 @@ impl Sync {
         blocking(move || settings::read(tree.as_ref(), &operator, &request_settings, &meter, on_change)).await
     }
 
-    /// Returns a limit that ends a listing as soon as the number of paths exceeds the operator's maximum.
+    /// Returns a limit that ends a listing as soon as it exceeds a ceiling of the operator.
     fn listing_limit(&self) -> ListingLimit {
-        let limit = self.operator.sources.max_entries;
+        let ceilings = ListingCeilings::of(&self.operator);
         ListingLimit::new(move |listed| {
-            if listed.num_paths <= limit {
-                return Ok(());
-            }
-            let figure = listed.num_paths;
-            let message =
-                format!("the source has at least {figure} paths; the limit is {limit} (`sources.max_entries`)");
-            Err(SourceError::new(ErrorKind::TooLarge, "open", "tree").because(message))
+            ceilings
+                .check(listed)
+                .map_err(|message| SourceError::new(ErrorKind::TooLarge, "open", "tree").because(message))
         })
     }
 }

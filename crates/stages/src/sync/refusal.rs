@@ -5,6 +5,8 @@ use cairn_pipeline::StageError;
 use cairn_ports::{ErrorKind, FailureCode, SourceError};
 use cairn_redaction::Message;
 
+use super::ceiling::Ceiling;
+
 /// Whether the error ends the sync with a failed run. Such an error occurs again in every retry until the
 /// input changes.
 pub(super) fn is_refusal(error: &StageError) -> bool {
@@ -18,12 +20,12 @@ pub(crate) fn invalid(message: impl Into<Message>) -> StageError {
 }
 
 /// The error for a number (`figure`) that exceeds its limit. `what` names the counted things, for example
-/// `chunks`. `setting` is the name of the operator's setting for the limit.
-pub(crate) fn over_budget(what: &'static str, figure: u64, limit: u64, setting: &'static str) -> StageError {
-    let advice = "exclude files in `.cairn.yaml`, or let the operator raise the limit";
+/// `chunks`.
+pub(crate) fn over_budget(what: &'static str, figure: u64, limit: u64, ceiling: Ceiling) -> StageError {
+    let (setting, advice) = (ceiling.setting(), ceiling.advice());
     StageError::permanent(
         FailureCode::OverBudget,
-        format!("{figure} {what}; the limit is {limit} (`{setting}`): {advice}"),
+        format!("{figure} {what}; the limit is {limit} (`{setting}`): {advice}, or let the operator raise the limit"),
     )
 }
 
@@ -39,6 +41,10 @@ pub(super) fn of_opening(error: SourceError) -> StageError {
     if error.kind != ErrorKind::TooLarge {
         return of_source(error);
     }
-    let advice = "if you trust the repository, let the operator raise the limit";
+    // A fetch transfers the whole history, so its cost does not depend on the current files.
+    let advice = match error.operation {
+        "open" => "remove files from the source, or, if you trust it, let the operator raise the limit",
+        _ => "if you trust the repository, let the operator raise the limit",
+    };
     StageError::permanent(FailureCode::OverBudget, format!("{}: {advice}", of_source(error).chain()))
 }

@@ -12,6 +12,7 @@ use cairn_redaction::{IgnorePattern, Message, Redactor, SecretsIgnore, Sensitive
 use cairn_wire::{FileError, RequestSettings};
 
 use super::budget::check;
+use super::ceiling::Ceiling;
 use super::on_change::OnChange;
 use super::refusal::invalid;
 use super::settings_files::{IGNORE_FILE, SettingsFiles};
@@ -90,14 +91,14 @@ pub(crate) fn read(
 /// compiled.
 fn secrets_ignore(lines: &[String], ceilings: &Ceilings) -> Result<SecretsIgnore, StageError> {
     let (what, num_patterns) = ("patterns in `secrets.ignore`", lines.len() as u64);
-    check(what, num_patterns, ceilings.max_secret_patterns, "ceilings.max_secret_patterns")?;
+    check(what, num_patterns, ceilings.max_secret_patterns, Ceiling::SecretPatterns)?;
     let mut ignore = SecretsIgnore::default();
     let mut num_bytes = 0;
     for line in lines {
         let pattern = IgnorePattern::parse(line).map_err(invalid)?;
         num_bytes += pattern.compiled_bytes() as u64;
         let what = "bytes of compiled patterns in `secrets.ignore`";
-        check(what, num_bytes, ceilings.max_secret_pattern_bytes, "ceilings.max_secret_pattern_bytes")?;
+        check(what, num_bytes, ceilings.max_secret_pattern_bytes, Ceiling::SecretPatternBytes)?;
         ignore.patterns.push(pattern);
     }
     Ok(ignore)
@@ -106,10 +107,10 @@ fn secrets_ignore(lines: &[String], ceilings: &Ceilings) -> Result<SecretsIgnore
 /// Compiles `tags` within its ceilings. The numbers of rules, patterns and tags are checked before any
 /// pattern is compiled.
 fn tag_rules(rules: &[TagRule], ceilings: &Ceilings) -> Result<TagRules, StageError> {
-    check("rules in `tags`", rules.len() as u64, ceilings.max_tag_rules, "ceilings.max_tag_rules")?;
+    check("rules in `tags`", rules.len() as u64, ceilings.max_tag_rules, Ceiling::TagRules)?;
     let num_patterns: usize = rules.iter().map(|rule| rule.globs.len() + rule.languages.len()).sum();
     let what = "globs and languages in `tags`";
-    check(what, num_patterns as u64, ceilings.max_tag_patterns, "ceilings.max_tag_patterns")?;
+    check(what, num_patterns as u64, ceilings.max_tag_patterns, Ceiling::TagPatterns)?;
     TagRules::compile(rules).map_err(all_invalid)
 }
 
@@ -117,9 +118,9 @@ fn tag_rules(rules: &[TagRule], ceilings: &Ceilings) -> Result<TagRules, StageEr
 fn check_patterns(settings: &RuleSettings, ceilings: &Ceilings) -> Result<(), StageError> {
     let PatternCost { num_patterns, compiled_bytes } = settings.pattern_cost();
     let what = "patterns in `.cairnignore` and `.gitattributes` files";
-    check(what, num_patterns, ceilings.max_rule_patterns, "ceilings.max_rule_patterns")?;
+    check(what, num_patterns, ceilings.max_rule_patterns, Ceiling::RulePatterns)?;
     let what = "bytes of compiled patterns in `.cairnignore` and `.gitattributes` files";
-    check(what, compiled_bytes, ceilings.max_rule_pattern_bytes, "ceilings.max_rule_pattern_bytes")
+    check(what, compiled_bytes, ceilings.max_rule_pattern_bytes, Ceiling::RulePatternBytes)
 }
 
 /// Checks the settings of a call before anything is registered or changed.

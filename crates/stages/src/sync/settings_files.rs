@@ -14,6 +14,7 @@ use cairn_redaction::Message;
 use cairn_wire::FileError;
 
 use super::budget::check;
+use super::ceiling::Ceiling;
 use super::deadline::check_stopped;
 use super::on_change::{CHANGES, OnChange};
 use super::refusal::{invalid, of_source};
@@ -147,9 +148,9 @@ fn check_rule_files(tree: &dyn SnapshotTree, ceilings: &Ceilings) -> Result<(), 
         num_bytes += entry.size_bytes;
     }
     let what = "`.cairnignore` and `.gitattributes` files";
-    check(what, num_files, ceilings.max_rule_files, "ceilings.max_rule_files")?;
+    check(what, num_files, ceilings.max_rule_files, Ceiling::RuleFiles)?;
     let what = "bytes of `.cairnignore` and `.gitattributes` files";
-    check(what, num_bytes, ceilings.max_rule_file_bytes, "ceilings.max_rule_file_bytes")
+    check(what, num_bytes, ceilings.max_rule_file_bytes, Ceiling::RuleFileBytes)
 }
 
 /// Returns the reason why settings cannot be read from the entry; `None` if they can be read.

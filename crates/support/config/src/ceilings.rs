@@ -32,13 +32,20 @@ macro_rules! ceilings {
 }
 
 ceilings! {
+    /// The total length of all paths of a source, including the paths of its directories. For each path, 160
+    /// more bytes are allowed.
+    max_total_path_bytes, "CAIRN_MAX_TOTAL_PATH_BYTES", 16 << 20, bytes;
+    /// The number of paths of a source whose content is also at another path, whether they are indexed or
+    /// not. For each distinct content, one more path is allowed.
+    max_repeated_paths, "CAIRN_MAX_REPEATED_PATHS", 250_000, number;
     /// The total size of all files to be indexed. A content with several paths counts once for each path.
     max_expanded_bytes, "CAIRN_MAX_EXPANDED_BYTES", 4 << 30, bytes;
     /// The total size of the copies among the files to be indexed. If a content has several paths, every path
     /// after the first is a copy.
     max_repeated_bytes, "CAIRN_MAX_REPEATED_BYTES", 256 << 20, bytes;
-    /// The number of records for the copies among the files to be indexed. For each 128 bytes of distinct
-    /// content in the snapshot, one more record is allowed.
+    /// The number of records for the copies among the files to be indexed. A record counts once more for each
+    /// 256 bytes of its path. For each 128 bytes of distinct content in the snapshot, one more record is
+    /// allowed.
     max_repeated_records, "CAIRN_MAX_REPEATED_RECORDS", 250_000, number;
     max_chunks, "CAIRN_MAX_CHUNKS", 4_000_000, number;
     /// The number of records for new and changed contents. Files, chunks and symbols count as one record
