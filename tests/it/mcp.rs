@@ -49,10 +49,6 @@ impl Session {
         session
     }
 
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Calls a tool. The call must return a result.
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Called {
         self.try_call(tool, arguments).expect("a result")

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -35,10 +36,36 @@ pub(crate) struct TreeWatch {
 struct Started {
     /// The watcher is stored because dropping it would end the watch.
     _watcher: RecommendedWatcher,
-    /// A file in the index directory. An event for this file shows that all earlier events were delivered.
-    beacon: PathBuf,
+    beacons: Beacons,
     num_beacons: u64,
     seen: watch::Receiver<u64>,
+}
+
+/// Files in the index directory. The event for such a file shows that all earlier events were delivered. Each
+/// file has its own number: if one file were written again and again, an earlier event could be mistaken for
+/// the event of the last write.
+#[derive(Clone)]
+struct Beacons {
+    folder: PathBuf,
+    /// The beginning of the names of the files of this process.
+    prefix: String,
+}
+
+impl Beacons {
+    fn path(&self, number: u64) -> PathBuf {
+        self.folder.join(format!("{}{number}", self.prefix))
+    }
+
+    fn number(&self, path: &Path) -> Option<u64> {
+        path.strip_prefix(&self.folder).ok()?.to_str()?.strip_prefix(&self.prefix)?.parse().ok()
+    }
+
+    /// Creates and removes the file with this number.
+    fn write(&self, number: u64) -> io::Result<()> {
+        let path = self.path(number);
+        fs::write(&path, "")?;
+        fs::remove_file(path)
+    }
 }
 
 /// The state of a tree before it is read.
@@ -55,21 +82,17 @@ impl TreeWatch {
         let folder = directory.join("watch");
         fs::create_dir_all(&folder)?;
         let directory = directory.canonicalize()?;
-        let beacon = folder.canonicalize()?.join(std::process::id().to_string());
-        fs::write(&beacon, "0")?;
+        let beacons = Beacons { folder: folder.canonicalize()?, prefix: format!("{}-", std::process::id()) };
         let (sender, seen) = watch::channel(0);
-        let (state, of_roots, of_beacon) = (Arc::clone(&self.state), roots.to_vec(), beacon.clone());
+        let (state, of_roots, own_beacons) = (Arc::clone(&self.state), roots.to_vec(), beacons.clone());
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             let Ok(event) = event else {
                 // After an error, events may have been lost, so every tree may have changed.
                 return lock(&state).num_changes.values_mut().for_each(|number| *number += 1);
             };
             for path in event.paths.iter().filter(|_| is_change(event.kind)) {
-                if *path == of_beacon {
-                    let number = fs::read_to_string(path).ok().and_then(|text| text.parse().ok());
-                    if let Some(number) = number {
-                        sender.send_replace(number);
-                    }
+                if let Some(number) = own_beacons.number(path) {
+                    sender.send_replace(number);
                 } else if !is_own(path, &directory) {
                     let touched = of_roots.iter().filter(|(_, root)| path.starts_with(root));
                     let mut state = lock(&state);
@@ -82,7 +105,7 @@ impl TreeWatch {
             watcher.watch(root, RecursiveMode::Recursive)?;
             lock(&self.state).num_changes.insert(*id, 0);
         }
-        *lock(&self.started) = Some(Started { _watcher: watcher, beacon, num_beacons: 0, seen });
+        *lock(&self.started) = Some(Started { _watcher: watcher, beacons, num_beacons: 0, seen });
         Ok(())
     }
 
@@ -106,28 +129,20 @@ impl TreeWatch {
         }
     }
 
-    /// Writes the beacon and waits for the event of this write. The events of one watcher arrive in order, so
-    /// all earlier events have then arrived.
+    /// Writes a beacon and waits for its event. The events of one watcher arrive in order, so all earlier
+    /// events have then arrived.
     async fn events_are_delivered(&self) -> bool {
         let (wanted, mut seen) = {
             let mut started = lock(&self.started);
             let Some(started) = started.as_mut() else { return false };
             started.num_beacons += 1;
-            if fs::write(&started.beacon, started.num_beacons.to_string()).is_err() {
+            if started.beacons.write(started.num_beacons).is_err() {
                 return false;
             }
             (started.num_beacons, started.seen.clone())
         };
         let arrives = seen.wait_for(|number| *number >= wanted);
         matches!(tokio::time::timeout(LONGEST_DELIVERY, arrives).await, Ok(Ok(_)))
-    }
-}
-
-impl Drop for TreeWatch {
-    fn drop(&mut self) {
-        if let Some(started) = lock(&self.started).take() {
-            let _ = fs::remove_file(&started.beacon);
-        }
     }
 }
 
