@@ -21,7 +21,9 @@ impl Sync {
             tokio::time::sleep(pause).await;
             let asked_at = Instant::now();
             let renewing = self.ledger.renew(lease, self.clock.now_ms(), self.lease_ms, meter.progress());
-            match tokio::time::timeout_at(held_until, renewing).await {
+            // If this process was held up until the lease had expired, the ledger decides: it renews the
+            // lease unless another holder has taken it.
+            match tokio::time::timeout_at(held_until.max(asked_at + lasts / 4), renewing).await {
                 Ok(Ok(())) => (held_until, pause) = (asked_at + lasts, lasts / 4),
                 Ok(Err(error)) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => {
                     return error.into();

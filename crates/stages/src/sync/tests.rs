@@ -308,6 +308,7 @@ impl Ledger for Renewals {
     }
 
     async fn renew(&self, _: Lease, _: i64, _: i64, _: SyncProgress) -> Result<(), LedgerError> {
+        tokio::task::yield_now().await;
         let next = self.0.lock().expect("no panic").pop_front();
         let kind = next.unwrap_or(Some(ErrorKind::Unavailable));
         kind.map_or(Ok(()), |kind| Err(LedgerError::new(kind, "renew", "r")))
@@ -347,6 +348,23 @@ async fn heartbeat_ends_when_the_lease_does() {
     check(&[], FailureCode::Unavailable, 60).await;
     check(&[away, away, None, Some(ErrorKind::NotFound)], FailureCode::NotFound, 15 + 2 + 15).await;
     check(&[None, away], FailureCode::Unavailable, 15 + 60).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn expired_lease_is_renewed_if_no_other_holder_has_it() {
+    let mut world = World::new().await;
+    world.sync.ledger = Arc::new(Renewals(Mutex::new([None, Some(ErrorKind::Conflict)].into())));
+    let lease = Lease { repository: world.record.id, epoch: 1 };
+    let meter = SyncMeter::default();
+    let mut beating = std::pin::pin!(world.sync.heartbeat(lease, tokio::time::Instant::now(), &meter));
+    tokio::select! {
+        biased;
+        error = &mut beating => panic!("the lease is lost: {error:?}"),
+        () = tokio::time::sleep(Duration::from_secs(1)) => {}
+    }
+    // The process is held up for three times the duration of the lease.
+    tokio::time::advance(Duration::from_secs(180)).await;
+    assert_eq!(beating.await.code, FailureCode::Conflict);
 }
 
 #[tokio::test]
