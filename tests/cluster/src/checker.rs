@@ -16,9 +16,8 @@ use crate::{Environment, Raw, Servers, Workload};
 
 /// The time limit from the end of the fault until all work is done.
 const PATIENCE: Duration = Duration::from_secs(180);
-/// Data that still exists after this time is assumed never to be removed. This time is longer than 120 s,
-/// because the management plugin of RabbitMQ removes the entries of closed connections only every 120 s.
-const LEFT_BEHIND: Duration = Duration::from_secs(150);
+/// Connections and files that still exist after this time are assumed never to be removed.
+const LEFT_BEHIND: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(200);
 /// The maximum number of runs of a repository that are read; no test case starts so many.
 const MANY_RUNS: usize = 1000;
@@ -215,14 +214,16 @@ impl<'a> Checker<'a> {
         verdict.peak_memory_bytes = peak_memory_bytes(&self.environment.cluster)?;
         let (wanted, deadline) = (num_connections(&self.environment.cluster), Instant::now() + LEFT_BEHIND);
         loop {
-            let (connections, left) = (self.raw.num_connections().await?, left_behind(&self.environment.cluster));
-            if connections == wanted && left.is_empty() {
-                verdict.num_connections = connections;
+            let (connections, left) = (self.raw.connections().await?, left_behind(&self.environment.cluster));
+            if connections.len() == wanted && left.is_empty() {
+                verdict.num_connections = wanted;
                 return Ok(());
             }
             ensure!(
                 Instant::now() < deadline,
-                "{connections} connections exist instead of {wanted}, and these temporary files were not removed: {left:?}"
+                "{} connections are open instead of {wanted}: {connections:?}; these temporary files were not removed: \
+                 {left:?}",
+                connections.len()
             );
             sleep(POLL).await;
         }

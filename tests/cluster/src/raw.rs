@@ -7,9 +7,9 @@ use neo4rs::{ConfigBuilder, Graph, Query};
 use qdrant_client::Qdrant;
 use qdrant_client::qdrant::CountPointsBuilder;
 use serde::Deserialize;
-use serde_json::Value;
 use url::Url;
 
+use crate::resources::open_ports;
 use crate::{Servers, Space};
 
 /// All names of ownership queues contain this text.
@@ -132,13 +132,27 @@ impl Raw {
         self.space.vhost.as_ref().context("the cluster has no separate vhost")
     }
 
-    /// The number of connections to the cluster's vhost.
-    pub async fn num_connections(&self) -> Result<usize> {
+    /// The names of the open connections to the cluster's vhost. The management plugin of RabbitMQ also lists
+    /// the connections of killed processes, for up to four minutes: two cleanups that run every 120 s remove
+    /// them one after the other. So a connection counts only if the socket of its client is open.
+    pub async fn connections(&self) -> Result<Vec<String>> {
         let vhost = self.vhost()?;
         let reported = vhost.request("GET", &format!("/api/vhosts/{}/connections", vhost.name()), "").await?;
-        let connections: Vec<Value> = serde_json::from_str(&reported)?;
-        Ok(connections.len())
+        let listed: Vec<Connection> = serde_json::from_str(&reported)?;
+        let open = open_ports()?;
+        let is_open = |connection: &Connection| connection.client_port.is_some_and(|port| open.contains(&port));
+        Ok(listed.into_iter().filter(is_open).map(|connection| connection.name).collect())
     }
+}
+
+/// A connection, as the broker's management API describes it.
+#[derive(Debug, Deserialize)]
+struct Connection {
+    #[serde(default, rename = "user_provided_name")]
+    name: String,
+    /// Absent if only statistics of a closed connection are left.
+    #[serde(rename = "peer_port")]
+    client_port: Option<u16>,
 }
 
 /// A queue, as the broker's management API describes it.

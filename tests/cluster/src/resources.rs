@@ -1,10 +1,11 @@
 //! Checks the resources that processes use after a fault: they must not exceed the resources that were used
 //! before the fault.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::LocalCluster;
 
@@ -17,6 +18,24 @@ const CONNECTIONS_OF_A_WORKER: usize = 2;
 /// The number of connections to the broker that an idle cluster has.
 pub(crate) fn num_connections(cluster: &LocalCluster) -> usize {
     cluster.workers().count() * CONNECTIONS_OF_A_WORKER
+}
+
+/// The local ports of all established TCP connections of this machine.
+pub(crate) fn open_ports() -> Result<BTreeSet<u16>> {
+    let version_4 = fs::read_to_string("/proc/net/tcp").context("/proc/net/tcp cannot be read")?;
+    // A machine without IPv6 has no such file.
+    let version_6 = fs::read_to_string("/proc/net/tcp6").unwrap_or_default();
+    Ok([version_4, version_6].iter().flat_map(|table| table.lines().skip(1)).filter_map(established_port).collect())
+}
+
+/// The local port of a line of `/proc/net/tcp`; `None` if the connection is not established. The columns are
+/// number, local address, remote address, state; addresses and states are hexadecimal
+/// (<https://docs.kernel.org/networking/proc_net_tcp.html>).
+fn established_port(line: &str) -> Option<u16> {
+    let mut columns = line.split_whitespace().skip(1);
+    let (local, state) = (columns.next()?, columns.nth(1)?);
+    let (_, port) = local.rsplit_once(':')?;
+    if state == "01" { u16::from_str_radix(port, 16).ok() } else { None }
 }
 
 /// The highest peak memory of all running services and their child processes, in bytes. Fails if a peak
