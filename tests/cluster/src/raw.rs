@@ -9,7 +9,7 @@ use qdrant_client::qdrant::CountPointsBuilder;
 use serde::Deserialize;
 use url::Url;
 
-use crate::resources::open_ports;
+use crate::resources::established_ports;
 use crate::{Servers, Space};
 
 /// All names of ownership queues contain this text.
@@ -132,27 +132,38 @@ impl Raw {
         self.space.vhost.as_ref().context("the cluster has no separate vhost")
     }
 
-    /// The names of the open connections to the cluster's vhost. The management plugin of RabbitMQ also lists
-    /// the connections of killed processes, for up to four minutes: two cleanups that run every 120 s remove
-    /// them one after the other. So a connection counts only if the socket of its client is open.
-    pub async fn connections(&self) -> Result<Vec<String>> {
+    /// The open connections to the cluster's vhost. The management plugin of RabbitMQ also lists the
+    /// connections of killed processes, for up to four minutes: two cleanups that run every 120 s remove them
+    /// one after the other. So a connection counts only if the socket of its client is open. A later
+    /// connection may have the ports of such an earlier one, so connections with the same ports count once.
+    pub async fn connections(&self) -> Result<Vec<Connection>> {
         let vhost = self.vhost()?;
         let reported = vhost.request("GET", &format!("/api/vhosts/{}/connections", vhost.name()), "").await?;
-        let listed: Vec<Connection> = serde_json::from_str(&reported)?;
-        let open = open_ports()?;
-        let is_open = |connection: &Connection| connection.client_port.is_some_and(|port| open.contains(&port));
-        Ok(listed.into_iter().filter(is_open).map(|connection| connection.name).collect())
+        let mut connections: Vec<Connection> = serde_json::from_str(&reported)?;
+        let open = established_ports()?;
+        connections.retain(|connection| connection.ports().is_some_and(|ports| open.contains(&ports)));
+        connections.sort_unstable_by_key(Connection::ports);
+        connections.dedup_by_key(|connection| connection.ports());
+        Ok(connections)
     }
 }
 
-/// A connection, as the broker's management API describes it.
+/// A connection, as the broker's management API describes it. The ports are absent if only the statistics of
+/// a closed connection are left.
 #[derive(Debug, Deserialize)]
-struct Connection {
-    #[serde(default, rename = "user_provided_name")]
-    name: String,
-    /// Absent if only statistics of a closed connection are left.
+pub struct Connection {
+    #[serde(rename = "user_provided_name")]
+    pub name: Option<String>,
     #[serde(rename = "peer_port")]
-    client_port: Option<u16>,
+    pub client_port: Option<u16>,
+    #[serde(rename = "port")]
+    pub broker_port: Option<u16>,
+}
+
+impl Connection {
+    fn ports(&self) -> Option<(u16, u16)> {
+        self.client_port.zip(self.broker_port)
+    }
 }
 
 /// A queue, as the broker's management API describes it.

@@ -20,22 +20,22 @@ pub(crate) fn num_connections(cluster: &LocalCluster) -> usize {
     cluster.workers().count() * CONNECTIONS_OF_A_WORKER
 }
 
-/// The local ports of all established TCP connections of this machine.
-pub(crate) fn open_ports() -> Result<BTreeSet<u16>> {
+/// The local port and the remote port of each established TCP connection of this machine.
+pub(crate) fn established_ports() -> Result<BTreeSet<(u16, u16)>> {
     let version_4 = fs::read_to_string("/proc/net/tcp").context("/proc/net/tcp cannot be read")?;
     // A machine without IPv6 has no such file.
     let version_6 = fs::read_to_string("/proc/net/tcp6").unwrap_or_default();
-    Ok([version_4, version_6].iter().flat_map(|table| table.lines().skip(1)).filter_map(established_port).collect())
+    Ok([version_4, version_6].iter().flat_map(|table| table.lines().skip(1)).filter_map(ports_of_line).collect())
 }
 
-/// The local port of a line of `/proc/net/tcp`; `None` if the connection is not established. The columns are
+/// The ports of a line of `/proc/net/tcp`; `None` if the connection is not established. The columns are
 /// number, local address, remote address, state; addresses and states are hexadecimal
 /// (<https://docs.kernel.org/networking/proc_net_tcp.html>).
-fn established_port(line: &str) -> Option<u16> {
-    let mut columns = line.split_whitespace().skip(1);
-    let (local, state) = (columns.next()?, columns.nth(1)?);
-    let (_, port) = local.rsplit_once(':')?;
-    if state == "01" { u16::from_str_radix(port, 16).ok() } else { None }
+fn ports_of_line(line: &str) -> Option<(u16, u16)> {
+    let columns: Vec<&str> = line.split_whitespace().take(4).collect();
+    let [_, local, remote, "01"] = columns[..] else { return None };
+    let port = |address: &str| u16::from_str_radix(address.rsplit_once(':')?.1, 16).ok();
+    Some((port(local)?, port(remote)?))
 }
 
 /// The highest peak memory of all running services and their child processes, in bytes. Fails if a peak

@@ -253,9 +253,8 @@ const FOUND: &[&str] = &[
     "show {file}:1-3",
     "show {repo} {folder}",
     "show shop shop",
-    "graph deps {file}",
-    "graph dependents main.py --repo shop",
-    "graph dependents {file} --repo {repo} --context-path {path}",
+    "graph deps main.py --repo shop",
+    "graph dependents orders.py --repo shop",
     "graph deps shop --repo shop -n 9",
     "show languages documents/analysis.ipynb",
     // Questions about patterns, the inventory, and things that do not exist.
@@ -296,7 +295,8 @@ const FOUND: &[&str] = &[
     "fingerprint --repo fork-*",
 ];
 
-/// Questions with names from generated code. Few of these names have callers.
+/// Questions with names from generated code. Few of these names have callers, and few of these files have
+/// dependencies.
 const EITHER: &[&str] = &[
     "search {long}",
     "search ADR-025",
@@ -316,11 +316,13 @@ const EITHER: &[&str] = &[
     "show app.{typo}",
     "graph callers {symbol} --repo {repo}",
     "graph callees {symbol}",
+    "graph deps {file}",
     "graph deps {path}",
     "graph deps {symbol}",
     "graph deps no/such/{file}",
     "graph dependents {symbol}",
     "graph dependents {path} --repo f*",
+    "graph dependents {file} --repo {repo} --context-path {path}",
     "graph inherits {symbol} --repo {repo} --repo fork-*",
     "graph inherits AwsImporter",
     "patterns Importer --repo {repo}",
