@@ -12,6 +12,7 @@ use cairn_domain::{
     Slot, SourceText, Tenant,
 };
 use cairn_local_blobs::LocalBlobs;
+use cairn_local_embedding::WordTable;
 use cairn_ports::{BlobStore, StagedText, StagedTexts, Texts};
 use cairn_search::{Caller, CursorKey, SearchStores, Searcher};
 use cairn_testkit::{FakeContent, FakeIndex, ManualClock};
@@ -43,7 +44,7 @@ pub(crate) async fn searcher(work: &Path) -> Result<Searcher> {
         texts: Arc::new(TextIndex::new(blobs.clone())),
         blobs,
     };
-    Ok(Searcher::new(Caller::local(), stores, index, Arc::new(ManualClock::default()), CursorKey([1; 32])))
+    Ok(Searcher::new(Caller::local(), stores, (index, Arc::new(WordTable::shipped()?)), Arc::new(ManualClock::default()), CursorKey([1; 32])))
 }
 
 /// Creates the index, writes the texts to `WORK/texts`, and prints the sizes.

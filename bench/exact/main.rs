@@ -20,7 +20,7 @@ use anyhow::{Context, Result, bail};
 use cairn_domain::SourceText;
 use cairn_exact::PatternRequest;
 use cairn_local_blobs::LocalBlobs;
-use cairn_local_embedding::LocalEmbedder;
+use cairn_local_embedding::{LocalEmbedder, WordTable};
 use cairn_local_segments::SegmentStore;
 use cairn_local_store::LocalStore;
 use cairn_metastore::Metastore;
@@ -81,8 +81,8 @@ fn searcher(home: &Path) -> Result<Searcher> {
         texts: Arc::new(TextIndex::new(blobs.clone())),
         blobs,
     };
-    let embedder = Arc::new(LocalEmbedder::shipped()?);
-    Ok(Searcher::new(Caller::local(), stores, embedder, Arc::new(ManualClock::default()), CursorKey([1; 32])))
+    let models = (Arc::new(LocalEmbedder::shipped()?), Arc::new(WordTable::shipped()?));
+    Ok(Searcher::new(Caller::local(), stores, models, Arc::new(ManualClock::default()), CursorKey([1; 32])))
 }
 
 async fn export(home: &Path, folder: &Path) -> Result<()> {

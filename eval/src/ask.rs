@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use cairn_domain::{RepositoryId, Scope, SymbolEntry, Tenant, View};
 use cairn_local_blobs::LocalBlobs;
-use cairn_local_embedding::LocalEmbedder;
+use cairn_local_embedding::{LocalEmbedder, WordTable};
 use cairn_local_segments::SegmentStore;
 use cairn_local_store::LocalStore;
 use cairn_metastore::Metastore;
@@ -78,9 +78,9 @@ impl Index {
             texts: Arc::new(TextIndex::new(blobs.clone())),
             blobs,
         };
-        let embedder = Arc::new(LocalEmbedder::shipped()?);
+        let models = (Arc::new(LocalEmbedder::shipped()?), Arc::new(WordTable::shipped()?));
         let searcher =
-            Searcher::new(Caller::local(), stores, embedder, Arc::new(ManualClock::default()), CursorKey([0; 32]));
+            Searcher::new(Caller::local(), stores, models, Arc::new(ManualClock::default()), CursorKey([0; 32]));
         let view = runs.view().await?;
         let known = searcher.repositories(&view).await?;
         let ids = known.iter().map(|known| (known.record.name.to_string(), known.record.id)).collect();

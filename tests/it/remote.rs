@@ -12,7 +12,7 @@ use cairn_gateway::auth::{KeyRequest, LimitsConfig, issue};
 use cairn_gateway::http::{GatewayConfig, GatewayState, router};
 use cairn_gateway::{IndexCall, IndexStatus, IndexTicket, Indexing};
 use cairn_local_blobs::LocalBlobs;
-use cairn_local_embedding::LocalEmbedder;
+use cairn_local_embedding::{LocalEmbedder, WordTable};
 use cairn_local_segments::SegmentStore;
 use cairn_local_store::LocalStore;
 use cairn_metastore::Metastore;
@@ -72,6 +72,7 @@ fn searcher(home: &Path) -> Searcher {
         packs: Arc::default(),
         blobs,
         embedder: Arc::new(LocalEmbedder::shipped().expect("a model")),
+        similarity: Arc::new(WordTable::shipped().expect("a model")),
         clock: Arc::new(ManualClock::default()),
         cursor_key: CursorKey(key.try_into().expect("32 bytes")),
         signals: Default::default(),

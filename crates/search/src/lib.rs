@@ -57,6 +57,7 @@ mod resolve;
 mod retrieve;
 mod runs;
 mod search;
+mod second_stage;
 mod shown_hits;
 mod sites;
 mod source_packs;
@@ -72,7 +73,7 @@ use std::sync::Arc;
 
 use cairn_ports::{BlobStore, Catalogue, Clock, Embedder, GraphStore, LedgerRead, Names, Texts, VectorStore};
 use cairn_question::SynonymEntry;
-use cairn_ranking::Signals;
+use cairn_ranking::{Signals, WordSimilarity};
 
 pub use answer_cache::AnswerCache;
 pub use bounds::patterns as check_patterns;
@@ -125,6 +126,8 @@ pub struct Searcher {
     /// The source packs that were read last. All questions share these packs.
     pub packs: Arc<SourcePacks>,
     pub embedder: Arc<dyn Embedder>,
+    /// The similarity of words. It does not depend on the model that embeds the chunks.
+    pub similarity: Arc<dyn WordSimilarity>,
     pub clock: Arc<dyn Clock>,
     /// The key that encrypts and authenticates cursors. Without the key, the contents of a cursor cannot be
     /// read. Altered cursors and cursors of other callers are refused.
@@ -159,7 +162,7 @@ impl Searcher {
     pub fn new(
         caller: Caller,
         stores: SearchStores,
-        embedder: Arc<dyn Embedder>,
+        (embedder, similarity): (Arc<dyn Embedder>, Arc<dyn WordSimilarity>),
         clock: Arc<dyn Clock>,
         cursor_key: CursorKey,
     ) -> Self {
@@ -177,6 +180,7 @@ impl Searcher {
             heads: None,
             packs: Arc::default(),
             embedder,
+            similarity,
             clock,
             cursor_key,
             signals: Signals::default(),

@@ -156,7 +156,12 @@ impl Searcher {
         let on_page = hits.iter().take(page.end).skip(start).filter(|hit| hit.chunk.text.is_empty());
         ids.extend(on_page.map(|hit| id_of_chunk(&hit.chunk)));
         ids.extend(shown.iter().take(num_read).map(|(_, id)| *id));
-        let mut chunks = self.fetch_texts(&query.view, scope, ids).await?;
+        // The second stage of the ranking has already read the texts of the first hits.
+        let with_text = hits.iter().map(|hit| &hit.chunk).filter(|chunk| !chunk.text.is_empty());
+        let with_text = with_text.map(|chunk| (id_of_chunk(chunk), chunk));
+        let mut chunks: Chunks =
+            with_text.filter(|(id, _)| ids.remove(id)).map(|(id, chunk)| (id, chunk.clone())).collect();
+        chunks.extend(self.fetch_texts(&query.view, scope, ids).await?);
         if shown.iter().take(num_read).any(|(_, id)| !chunks.contains_key(id)) {
             let later = shown.iter().skip(num_read).map(|(_, id)| *id).collect();
             chunks.extend(self.fetch_texts(&query.view, scope, later).await?);

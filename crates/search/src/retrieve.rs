@@ -21,9 +21,9 @@ use crate::{QueryError, Searcher};
 /// Maximum length of each list. The length is constant, so that every page of an answer ranks the same
 /// candidates.
 const DEPTH: usize = 200;
-/// Number of chunks whose term scores are read. The first `DEPTH` of these chunks become candidates because
-/// of their terms. A later chunk becomes a candidate only if a different list contains it.
-const SCORED_BY_TERMS: usize = 1_000;
+/// Number of chunks whose scores are read. The first `DEPTH` of these chunks become candidates because of their
+/// scores. A later chunk becomes a candidate only if a different list contains it.
+const SCORED: usize = 1_000;
 /// Maximum number of symbols that become candidates because the question contains their names.
 const NAMED_SYMBOLS: usize = 50;
 /// Maximum number of symbols with the same short name that are read to find a qualified name.
@@ -114,8 +114,10 @@ impl Searcher {
     ) -> Result<Found, QueryError> {
         let PreparedQuery { view, terms, vector, .. } = query;
         let lists = async {
-            let dense = vector.as_ref().map(|vector| (vector, DEPTH));
-            let request = ListsRequest { dense, sparse: (terms, SCORED_BY_TERMS), num_records: DEPTH };
+            // The second stage also uses the vector scores of chunks that are only in the list of terms.
+            let num_scored = if query.has_second_stage(self.signals) { SCORED } else { DEPTH };
+            let dense = vector.as_ref().map(|vector| (vector, num_scored));
+            let request = ListsRequest { dense, sparse: (terms, SCORED), num_records: DEPTH };
             Ok::<_, QueryError>(self.vectors.search(view, scope, filter, request).await?)
         };
         let symbols = self.named_symbols(query, scope);
@@ -126,7 +128,8 @@ impl Searcher {
         let related = self.related(query, scope);
         let (lists, symbols, mut beginnings, Related { chunks: mut related, mut notes }) =
             tokio::try_join!(lists, symbols, beginnings, related)?;
-        let HitLists { dense, sparse, records } = lists;
+        let HitLists { dense: scored, sparse, records } = lists;
+        let dense = &scored[..scored.len().min(DEPTH)];
         let mut chunks = chunks_by_id(records);
         let searched: BTreeSet<ChunkId> = chunks.keys().copied().collect();
         let leading = leading(query, &symbols);
@@ -152,9 +155,10 @@ impl Searcher {
         let leading = definitions_in(&chunks, leading);
         let named = NamedChunks { beginnings, definitions: definitions_in(&chunks, symbols), leading, related };
         let scores = |hits: &[Hit]| ScoreRange::of(hits.iter().map(|hit| hit.score));
-        let lists = Lists { dense: scores(&dense), terms: scores(&sparse) };
-        let candidates = joined(&dense, &sparse, &named, chunks, query);
-        let evidence = self.evidence(query, (&dense, &sparse), &candidates);
+        let last_dense = scores(&scored).last;
+        let lists = Lists { dense: scores(dense), terms: scores(&sparse), last_dense };
+        let candidates = joined(&scored, &sparse, &named, chunks, query);
+        let evidence = self.evidence(query, (dense, &sparse), &candidates);
         Ok(Found { candidates, lists, evidence, hides_related, notes })
     }
 
@@ -310,7 +314,8 @@ fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, qu
             })
         };
         Candidate {
-            dense: dense.get(&id).copied(),
+            dense: dense.get(&id).copied().filter(|listed| listed.rank.is_some()),
+            dense_score: dense.get(&id).map(|listed| listed.score),
             terms: sparse.get(&id).copied(),
             name_rank: name_ranks.get(&id).copied(),
             relation_rank: related.get(&id).map(|(rank, _)| *rank),

@@ -205,11 +205,15 @@ impl Searcher {
             true => query.relevance(evidence, asked.filter),
             false => AnswerRelevance::SHOWN,
         };
-        let is_extended = query.parsed.strategy.graph && query.parsed.relationship.is_none();
-        if hits.is_empty() || !relevance.is_relevant || !is_extended || !self.signals.has(Signal::Graph) {
+        if hits.is_empty() || !relevance.is_relevant {
             return Ok((hits, relevance));
         }
         let scope = &without(self.scope_since(selected, filter), &left_out);
+        let hits = self.reranked(query, scope, hits, query.subjects_with(filter)).await?;
+        let is_extended = query.parsed.strategy.graph && query.parsed.relationship.is_none();
+        if !is_extended || !self.signals.has(Signal::Graph) {
+            return Ok((hits, relevance));
+        }
         let page = asked.offset..asked.offset + asked.limit_of(&query.parsed);
         let extension = Extension { query, scope, filter, page };
         let is_documented =

@@ -3,7 +3,7 @@
 use cairn_domain::{ChunkRecord, Digester, Scope};
 use cairn_ports::{ChunkFilter, FileMatch};
 use cairn_question::is_written_like_a_file;
-use cairn_ranking::{Contribution, Definition, RankedHit, Signal};
+use cairn_ranking::{Contribution, Definition, RankedHit, Scores, Signal};
 use cairn_redaction::Message;
 
 use crate::bounds;
@@ -220,7 +220,8 @@ pub(crate) fn result(chunk: ChunkRecord, rank: u32, percent: u64, definition: Op
     RankedHit {
         chunk,
         score: points,
-        contributions: vec![Contribution { name: "names", rank: Some(rank), points }],
+        contributions: vec![Contribution { name: "names", rank: Some(rank), points: points.cast_signed() }],
+        scores: Scores::default(),
         priors: Vec::new(),
         relation_rank: None,
         via: Vec::new(),

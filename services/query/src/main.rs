@@ -42,7 +42,7 @@ async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {
     }
     let runs = shared_runs(&cluster, Duration::from_millis(query.state_cache_ms));
     let state = GatewayState {
-        searcher: searcher(&cluster, &runs, &stores, embedder, cursor_key, Caller::local()),
+        searcher: searcher(&cluster, &runs, &stores, embedder, cursor_key, Caller::local())?,
         keys: Arc::new(Neo4jKeys::new(cluster.neo4j.clone())),
         indexing: Arc::new(indexing(&runs, &cluster.clock, RemotePolicy::from(&cluster.operator.sources))),
     };

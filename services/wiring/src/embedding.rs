@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cairn_domain::{DenseVector, InputType, ModelId};
 use cairn_embedding_http::{EmbeddingHttpConfig, HttpEmbedder, ProviderKind, Share};
-use cairn_local_embedding::LocalEmbedder;
+use cairn_local_embedding::{LocalEmbedder, WordTable};
 use cairn_ports::{Embedder, EmbedderError, ErrorKind};
 use cairn_telemetry::metrics::{Kind, Reading, export};
 use serde::Deserialize;
@@ -146,6 +146,11 @@ impl Embedder for LazyEmbedder {
         };
         self.prepare().map_err(unusable)?.embed(input_type, texts).await
     }
+}
+
+/// The similarity of words, from the table that is part of the program.
+pub fn word_table() -> anyhow::Result<Arc<WordTable>> {
+    Ok(Arc::new(WordTable::shipped()?))
 }
 
 /// Creates the embedder. `share` is the part of the provider's quota that this process may use.

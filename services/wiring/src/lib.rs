@@ -34,7 +34,7 @@ pub use cairn_rabbitmq::topology::COORDINATOR;
 pub use cluster::Cluster;
 pub use config::{ClusterConfig, HttpConfig, local_embedding};
 pub use coordinator::{Coordinator, tick};
-pub use embedding::{EmbeddingConfig, LazyEmbedder, embedder, local_embedder};
+pub use embedding::{EmbeddingConfig, LazyEmbedder, embedder, local_embedder, word_table};
 pub use git::{sources, sweep_clones};
 pub use health::{Check, Health};
 pub use indexing::{indexing, remote};

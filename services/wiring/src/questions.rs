@@ -8,7 +8,7 @@ use cairn_neo4j::Neo4jRuns;
 use cairn_ports::Embedder;
 use cairn_search::{Caller, CursorKey, SearchStores, Searcher};
 
-use crate::{Cluster, Stores};
+use crate::{Cluster, Stores, word_table};
 
 /// The catalogue and the ledger for questions. Questions share a read if it is not older than `max_age`.
 pub fn shared_runs(cluster: &Cluster, max_age: Duration) -> Arc<Metastore> {
@@ -25,7 +25,7 @@ pub fn searcher(
     embedder: Arc<dyn Embedder>,
     cursor_key: CursorKey,
     caller: Caller,
-) -> Searcher {
+) -> anyhow::Result<Searcher> {
     let search_stores = SearchStores {
         catalogue: runs.clone(),
         ledger: runs.clone(),
@@ -35,6 +35,7 @@ pub fn searcher(
         names: stores.name_store(),
         texts: stores.text_store(),
     };
-    Searcher::new(caller, search_stores, embedder, Arc::clone(&cluster.clock), cursor_key)
-        .with_synonyms(&cluster.operator.synonyms)
+    let searcher =
+        Searcher::new(caller, search_stores, (embedder, word_table()?), Arc::clone(&cluster.clock), cursor_key);
+    Ok(searcher.with_synonyms(&cluster.operator.synonyms))
 }

@@ -11,6 +11,8 @@ pub struct Candidate {
     pub chunk: ChunkRecord,
     /// `None` if the chunk is not in the list of vectors.
     pub dense: Option<Listed>,
+    /// The vector score. It is also known for chunks after the end of the list. `None` if it is not known.
+    pub dense_score: Option<i64>,
     /// `None` if the chunk contains no term of the question.
     pub terms: Option<Listed>,
     /// The rank in the list of names; the first rank is 1.
@@ -64,4 +66,6 @@ pub enum Exactness {
 pub struct Lists {
     pub dense: ScoreRange,
     pub terms: ScoreRange,
+    /// The lowest known vector score. It is lower than the last score of `dense` if more scores are known.
+    pub last_dense: i64,
 }

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use cairn_domain::{ChunkKey, ChunkRecord, ContentHash, RepoPath, RepositoryId};
 
 use crate::fixed::{ONE, times};
-use crate::hit::{Contribution, RankedHit};
+use crate::hit::{Contribution, RankedHit, Scores};
 use crate::priors::{Subjects, priors};
-use crate::rank::{FURTHER_HIT, factor, leading_points, sort};
+use crate::rank::{FURTHER_HIT, factor, is_further_hit, leading_points, sort};
 use crate::via::Via;
 use crate::{Signal, Signals};
 
@@ -57,7 +57,7 @@ pub fn expand(
         }
         let mut added = hit_of(expansion, subjects, signals);
         let is_further = match known {
-            Some(index) => hits[index].priors.contains(&FURTHER_HIT),
+            Some(index) => is_further_hit(&hits[index]),
             None => !files.insert(file_of(&added)),
         };
         if is_further && signals.has(Signal::FurtherHits) {
@@ -88,7 +88,8 @@ fn hit_of(expansion: Expansion, subjects: Subjects, signals: Signals) -> RankedH
     let score = times(expansion.score(), factor(&priors));
     RankedHit {
         score,
-        contributions: vec![Contribution { name: "graph", rank: None, points: score }],
+        contributions: vec![Contribution { name: "graph", rank: None, points: score.cast_signed() }],
+        scores: Scores::default(),
         priors,
         relation_rank: None,
         via: vec![expansion.via],
@@ -111,15 +112,16 @@ fn reduce(hit: &mut RankedHit) {
 pub fn lead_with_path(mut hits: Vec<RankedHit>, path: Vec<(ChunkRecord, Option<Via>)>) -> Vec<RankedHit> {
     for (step, (chunk, via)) in (1..).zip(path) {
         let points = leading_points(step);
-        let (contributions, priors) = (vec![Contribution { name: "flow", rank: Some(step), points }], Vec::new());
+        let part = Contribution { name: "flow", rank: Some(step), points: points.cast_signed() };
         let is_chunk = |hit: &RankedHit| hit.chunk.repository == chunk.repository && hit.chunk.key == chunk.key;
         let known = hits.iter().position(is_chunk).map(|index| hits.swap_remove(index));
         let (also_at, definition) = known.map_or((Vec::new(), None), |hit| (hit.also_at, hit.definition));
         hits.push(RankedHit {
             chunk,
             score: points,
-            contributions,
-            priors,
+            contributions: vec![part],
+            scores: Scores::default(),
+            priors: Vec::new(),
             relation_rank: None,
             via: via.into_iter().collect(),
             pattern_rank: None,
@@ -142,7 +144,7 @@ mod tests {
     use crate::{Lists, QueryWords, RankQuery, RepositoryWords, ScopeFrequencies, ScoreRange, Weights, rank};
 
     fn hits(paths: &[(&str, i64)]) -> Vec<RankedHit> {
-        let lists = Lists { dense: ScoreRange { first: 1000, last: 0 }, terms: ScoreRange { first: 1, last: 0 } };
+        let lists = Lists { dense: ScoreRange { first: 1000, last: 0 }, terms: ScoreRange { first: 1, last: 0 }, last_dense: 0 };
         let query = RankQuery {
             words: &QueryWords::of("some words"),
             subjects: Subjects::default(),

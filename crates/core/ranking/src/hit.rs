@@ -18,12 +18,25 @@ pub struct Place {
 /// A part of a score.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Contribution {
-    /// `dense`, `terms`, `names`, `file`, `relation`, `pattern`, `path`, `definition`, `graph` or `flow`.
+    /// `dense`, `terms`, `names`, `file`, `relation`, `pattern`, `path`, `definition`, `graph` or `flow`. In
+    /// the second stage also `match`, `path_match`, `best_of_file`, `literals`, `mentioned`, `prior`,
+    /// `same_file`, `pattern_not_asked_for` and `base`.
     pub name: &'static str,
     /// The rank in the list; the first rank is 1. `None` for parts that do not come from a list.
     pub rank: Option<u32>,
-    /// In millionths, after all priors.
-    pub points: u64,
+    /// In millionths, after all priors. Points of the second stage may be negative.
+    pub points: i64,
+}
+
+/// The scores of a chunk from which the second stage computes its points.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Scores {
+    /// The vector score.
+    pub dense: i64,
+    /// The highest vector score of any candidate in the file.
+    pub best_of_file: i64,
+    /// The sum of the term weights.
+    pub terms: i64,
 }
 
 /// An entry of an answer.
@@ -34,6 +47,7 @@ pub struct RankedHit {
     /// not ask for, the sum is multiplied by a factor.
     pub score: u64,
     pub contributions: Vec<Contribution>,
+    pub scores: Scores,
     /// All factors that changed the score. The priors multiply the contributions. The factors for a further
     /// hit in a file, and for a pattern that the question does not ask for, multiply the sum.
     pub priors: Vec<Prior>,

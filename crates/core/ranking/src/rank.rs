@@ -18,7 +18,7 @@ use cairn_domain::{ChunkKind, ChunkRecord, ContentHash, RepoPath, RepositoryId};
 
 use crate::candidate::{Candidate, Exactness, Lists, RelationRank};
 use crate::fixed::{ONE, over, times};
-use crate::hit::{Contribution, Place, RankedHit};
+use crate::hit::{Contribution, Place, RankedHit, Scores};
 use crate::list_points::name_points;
 use crate::named_repository::NAMED_REPOSITORY;
 use crate::path_match::{Keyword, name_of_file, path_points};
@@ -43,7 +43,7 @@ const LEADING: u64 = 20 * ONE;
 pub(crate) const FURTHER_HIT: Prior = Prior { name: "same_file", percent: 60 };
 /// The contributions that do not depend on the words of a repository: they come from a name in the question
 /// or from an edge of the graph.
-const DIRECT: [&str; 3] = ["relation", "pattern", "definition"];
+pub(crate) const DIRECT: [&str; 3] = ["relation", "pattern", "definition"];
 
 /// The facts about a question that the ranking uses.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +74,7 @@ pub struct Ranking {
 pub fn rank(candidates: Vec<Candidate>, lists: Lists, query: RankQuery<'_>) -> Ranking {
     let mut hits: Vec<RankedHit> =
         candidates.into_iter().map(|candidate| from_lists(candidate, lists, query)).collect();
+    add_best_of_file(&mut hits);
     if query.signals.has(Signal::FileEvidence) {
         add_file_evidence(&mut hits);
     }
@@ -115,14 +116,20 @@ fn hold_patterns_back(hits: &mut [RankedHit]) {
 /// A hit whose score is the points from the lists, multiplied by its priors.
 fn from_lists(candidate: Candidate, lists: Lists, query: RankQuery<'_>) -> RankedHit {
     let RankQuery { signals, weights, .. } = query;
-    let Candidate { chunk, dense, terms, name_rank, relation_rank, via, pattern_rank, named, definition } = candidate;
+    let Candidate { chunk, dense, terms, name_rank, relation_rank, via, pattern_rank, named, definition, .. } = candidate;
+    // A chunk without a known vector score is at most as near as the last chunk of the list.
+    let scores = Scores {
+        dense: candidate.dense_score.unwrap_or(lists.last_dense),
+        best_of_file: i64::MIN,
+        terms: terms.map_or(0, |listed| listed.score),
+    };
     let mut priors = priors(&chunk, query.subjects, signals);
     if query.repositories.contains(&chunk.repository) && signals.has(Signal::OtherPriors) {
         priors.push(NAMED_REPOSITORY);
     }
     let part = |name, rank, points: u64, percent: u64| {
         let points = times(points * percent / 100, factor(&priors));
-        Contribution { name, rank, points }
+        Contribution { name, rank, points: points.cast_signed() }
     };
     let dense = dense.filter(|_| signals.has(Signal::Vectors));
     let dense =
@@ -139,6 +146,7 @@ fn from_lists(candidate: Candidate, lists: Lists, query: RankQuery<'_>) -> Ranke
         score,
         chunk,
         contributions,
+        scores,
         priors,
         relation_rank: relation_rank.filter(|_| signals.has(Signal::Relation)),
         via,
@@ -150,8 +158,9 @@ fn from_lists(candidate: Candidate, lists: Lists, query: RankQuery<'_>) -> Ranke
     }
 }
 
-fn sum(contributions: &[Contribution]) -> u64 {
-    contributions.iter().map(|part| part.points).sum()
+/// The sum of the points, which is at least 0.
+pub(crate) fn sum(contributions: &[Contribution]) -> u64 {
+    u64::try_from(contributions.iter().map(|part| part.points).sum::<i64>()).unwrap_or_default()
 }
 
 /// The product of the priors in millionths.
@@ -159,12 +168,25 @@ pub(crate) fn factor(priors: &[Prior]) -> u64 {
     priors.iter().fold(ONE, |factor, prior| factor * u64::from(prior.percent) / 100)
 }
 
+/// Sets the highest vector score of each file.
+fn add_best_of_file(hits: &mut [RankedHit]) {
+    let mut files: BTreeMap<(RepositoryId, RepoPath), i64> = BTreeMap::new();
+    for hit in hits.iter() {
+        let best = files.entry((hit.chunk.repository, hit.chunk.path.clone())).or_insert(i64::MIN);
+        *best = hit.scores.dense.max(*best);
+    }
+    for hit in hits {
+        let best = files.get(&(hit.chunk.repository, hit.chunk.path.clone()));
+        hit.scores.best_of_file = best.copied().unwrap_or_default();
+    }
+}
+
 /// Divides all scores by the highest score, so that the highest score becomes 1.
 fn normalise(hits: &mut [RankedHit]) {
     let highest = hits.iter().map(|hit| hit.score).max().unwrap_or_default();
     for hit in hits {
         for part in &mut hit.contributions {
-            part.points = over(part.points, highest);
+            part.points = over(part.points.unsigned_abs(), highest).cast_signed();
         }
         hit.score = sum(&hit.contributions);
     }
@@ -232,7 +254,7 @@ fn weigh_repositories(hits: &mut [RankedHit], shares: &BTreeMap<RepositoryId, u6
     for hit in hits {
         let Some(prior) = shares.get(&hit.chunk.repository).and_then(|share| prior_of_share(*share)) else { continue };
         for part in hit.contributions.iter_mut().filter(|part| !DIRECT.contains(&part.name)) {
-            part.points = part.points * u64::from(prior.percent) / 100;
+            part.points = part.points * i64::from(prior.percent) / 100;
         }
         hit.score = sum(&hit.contributions);
         hit.priors.push(prior);
@@ -282,7 +304,7 @@ fn keyword(word: &str, frequencies: &ScopeFrequencies) -> Keyword {
 
 fn add(hit: &mut RankedHit, name: &'static str, points: u64) {
     if points > 0 {
-        hit.contributions.push(Contribution { name, rank: None, points });
+        hit.contributions.push(Contribution { name, rank: None, points: points.cast_signed() });
         hit.score += points;
     }
 }
@@ -326,6 +348,11 @@ fn join_equal_texts(hits: Vec<RankedHit>) -> Vec<RankedHit> {
         hit.also_at.sort();
     }
     kept
+}
+
+/// Whether a better hit of the same file reduced the score of the hit.
+pub(crate) fn is_further_hit(hit: &RankedHit) -> bool {
+    hit.priors.contains(&FURTHER_HIT) || hit.contributions.iter().any(|part| part.name == FURTHER_HIT.name)
 }
 
 /// Reduces the score of each hit of a file except the best one. `hits` must be sorted, so that the best hit

@@ -46,10 +46,22 @@ pub enum Signal {
     DocumentedFiles,
     /// The refusal of questions for which the index contains nothing relevant.
     Relevance,
+    /// The second stage, which orders the first hits by sums of standardised values.
+    SecondStage,
+    /// The match of each word of the question with the words of the text, in the second stage.
+    WordMatch,
+    /// The same match with the words of the path and the qualified name.
+    PathMatch,
+    /// The vector score of the best chunk of the file, in the second stage.
+    BestOfFile,
+    /// The length of the string literals, in the second stage.
+    Literals,
+    /// The points for code that a good hit mentions, in the second stage.
+    Mentions,
 }
 
 impl Signal {
-    pub const ALL: [Signal; 23] = [
+    pub const ALL: [Signal; 29] = [
         Signal::Vectors,
         Signal::Terms,
         Signal::Names,
@@ -73,6 +85,12 @@ impl Signal {
         Signal::FileNames,
         Signal::DocumentedFiles,
         Signal::Relevance,
+        Signal::SecondStage,
+        Signal::WordMatch,
+        Signal::PathMatch,
+        Signal::BestOfFile,
+        Signal::Literals,
+        Signal::Mentions,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -100,6 +118,12 @@ impl Signal {
             Signal::FileNames => "file_names",
             Signal::DocumentedFiles => "documented_files",
             Signal::Relevance => "relevance",
+            Signal::SecondStage => "second_stage",
+            Signal::WordMatch => "word_match",
+            Signal::PathMatch => "path_match",
+            Signal::BestOfFile => "best_of_file",
+            Signal::Literals => "literals",
+            Signal::Mentions => "mentions",
         }
     }
 

@@ -6,7 +6,7 @@ use cairn_domain::{
     ChunkKey, ChunkKind, ChunkRecord, ContentHash, LineSpan, RepoPath, RepositoryId, RepositoryName, Tenant,
 };
 
-use crate::{Candidate, Listed};
+use crate::{Candidate, Listed, RankedHit, Scores};
 
 /// A chunk of one line without a symbol.
 pub(crate) fn chunk(path: &str, line: u32, text: &str) -> ChunkRecord {
@@ -48,6 +48,7 @@ pub(crate) fn candidate(path: &str, line: u32, text: &str, score: i64) -> Candid
     Candidate {
         chunk: chunk(path, line, text),
         dense,
+        dense_score: Some(score),
         terms: None,
         name_rank: None,
         relation_rank: None,
@@ -55,5 +56,23 @@ pub(crate) fn candidate(path: &str, line: u32, text: &str, score: i64) -> Candid
         pattern_rank: None,
         named: None,
         definition: None,
+    }
+}
+
+/// A hit with the code of a symbol and no points.
+pub(crate) fn hit(symbol: &str, text: &str) -> RankedHit {
+    RankedHit {
+        chunk: ChunkRecord { symbol: Some(symbol.to_owned()), ..chunk("src/a.rs", 1, text) },
+        score: 0,
+        contributions: Vec::new(),
+        scores: Scores::default(),
+        priors: Vec::new(),
+        relation_rank: None,
+        via: Vec::new(),
+        pattern_rank: None,
+        step: None,
+        named: None,
+        definition: None,
+        also_at: Vec::new(),
     }
 }

@@ -13,6 +13,10 @@ pub struct Weights {
 }
 
 impl Weights {
+    pub fn reduces_further_hits(&self) -> bool {
+        self.further_hits_count_less
+    }
+
     /// For a question of several words about a topic or a name.
     pub const TOPIC: Self = Self { dense: 40, terms: 60, names: 60, further_hits_count_less: true };
     /// For a question that is one word, or one name with a lead-in.

@@ -153,7 +153,7 @@ pub struct ScorePart {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
     /// In millionths.
-    pub points: u64,
+    pub points: i64,
 }
 
 /// A factor of a score, for example for the kind of chunk `test` or `document`.

@@ -141,6 +141,7 @@ impl Cluster {
                 texts: index.clone(),
                 packs: Arc::default(),
                 embedder: embedder.clone(),
+                similarity: Arc::new(cairn_ranking::EqualWords),
                 clock: clock.clone(),
                 cursor_key: CursorKey([7; 32]),
                 signals: cairn_ranking::Signals::default(),

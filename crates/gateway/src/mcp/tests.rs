@@ -55,6 +55,7 @@ impl FakeAgent {
             texts: index.clone(),
             packs: Arc::default(),
             embedder: index,
+            similarity: Arc::new(cairn_ranking::EqualWords),
             clock: clock.clone(),
             cursor_key: CursorKey([7; 32]),
             signals: cairn_ranking::Signals::default(),

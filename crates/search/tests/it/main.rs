@@ -69,6 +69,7 @@ async fn searcher_over(contents: Vec<FakeContent>) -> (Arc<Counted>, Searcher) {
         texts: Arc::<FakeIndex>::clone(&index),
         packs: Arc::default(),
         embedder: Arc::<Counted>::clone(&counted),
+        similarity: Arc::new(cairn_ranking::EqualWords),
         clock: Arc::new(ManualClock::new(1_000)),
         cursor_key: CursorKey([7; 32]),
         signals: cairn_ranking::Signals::default(),

@@ -58,7 +58,7 @@ async fn named_patterns_get_points() {
 #[tokio::test]
 async fn weights_of_lists_depend_on_the_type() {
     let (all, without) = both(Signal::TypeWeights, "what calls authenticate").await;
-    let points = |answer: &SearchAnswer| -> Vec<u64> {
+    let points = |answer: &SearchAnswer| -> Vec<i64> {
         let parts = answer.found.iter().flat_map(|found| &found.hit.contributions);
         parts.filter(|part| part.name == "terms").map(|part| part.points).collect()
     };

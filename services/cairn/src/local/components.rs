@@ -144,7 +144,12 @@ impl Components {
         set.sweep(stores, sweep_grace_ms())
     }
 
-    pub(super) fn searcher(&self, readers: &Readers, changed: WorkingFiles, cursor_key: CursorKey) -> Searcher {
+    pub(super) fn searcher(
+        &self,
+        readers: &Readers,
+        changed: WorkingFiles,
+        cursor_key: CursorKey,
+    ) -> anyhow::Result<Searcher> {
         let Stores { local, runs, blobs, vectors, names, texts } = &self.stores;
         let catalogue = ReadersCatalogue { catalogue: runs.clone(), readers: readers.clone() };
         let stores = SearchStores {
@@ -157,10 +162,11 @@ impl Components {
             texts: texts.clone(),
         };
         let clock = Arc::clone(&self.clock);
-        let searcher = Searcher::new(Caller::local(), stores, self.embedder.clone(), clock, cursor_key)
+        let models = (self.embedder.clone(), cairn_wiring::word_table()?);
+        let searcher = Searcher::new(Caller::local(), stores, models, clock, cursor_key)
             .with_synonyms(&self.operator.synonyms);
         let heads = SourceHeads::new(Arc::clone(&self.sources), Arc::clone(&self.clock));
-        Searcher { changed: Some(Arc::new(changed)), heads: Some(Arc::new(heads)), ..searcher }
+        Ok(Searcher { changed: Some(Arc::new(changed)), heads: Some(Arc::new(heads)), ..searcher })
     }
 }
 

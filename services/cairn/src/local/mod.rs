@@ -94,7 +94,7 @@ impl Local {
         let changed = WorkingFiles::new(Arc::clone(&sync), parser, runs.clone(), directory.to_owned());
         let watch = Arc::clone(&changed.watch);
         Ok(Self {
-            searcher: components.searcher(&readers, changed, home.cursor_key),
+            searcher: components.searcher(&readers, changed, home.cursor_key)?,
             home,
             operator: components.operator,
             stores: components.stores.generations(),

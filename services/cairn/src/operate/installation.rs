@@ -124,7 +124,8 @@ impl Installation {
             texts: Arc::new(TextIndex::new(blobs.clone())),
             blobs,
         };
-        Ok(Searcher::new(caller, stores, self.embedder()?, Arc::clone(clock), self.cursor_key()))
+        let words = cairn_wiring::word_table()?;
+        Ok(Searcher::new(caller, stores, (self.embedder()?, words), Arc::clone(clock), self.cursor_key()))
     }
 }
 

@@ -13,12 +13,15 @@ mod provider;
 mod sums;
 mod text;
 mod vector;
+mod words;
 
 use std::sync::LazyLock;
 
 use cairn_domain::{DenseVector, ModelId};
 
 pub use format::{InvalidModel, StaticModel};
+pub use words::WordTable;
+
 use text::{Side, WordCounter};
 
 /// The bytes of the model are aligned, so that the rows of the table are aligned too.
@@ -28,6 +31,11 @@ struct Aligned<Bytes: ?Sized>(Bytes);
 static BYTES: &Aligned<[u8]> = &Aligned(*include_bytes!("../model/cairn-static.bin"));
 
 static SHIPPED: LazyLock<Result<StaticModel<'static>, InvalidModel>> = LazyLock::new(|| StaticModel::read(&BYTES.0));
+
+/// The model that is part of the program.
+fn shipped() -> Result<StaticModel<'static>, InvalidModel> {
+    *SHIPPED
+}
 
 /// Embeds texts with a static model.
 #[derive(Clone, Debug)]
@@ -40,7 +48,7 @@ impl LocalEmbedder {
     /// The model that is part of the program. This function reads no file and checks only the header, so it
     /// takes microseconds.
     pub fn shipped() -> Result<Self, InvalidModel> {
-        (*SHIPPED).map(Self::new)
+        shipped().map(Self::new)
     }
 
     fn new(model: StaticModel<'static>) -> Self {

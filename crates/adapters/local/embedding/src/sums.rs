@@ -59,6 +59,48 @@ fn sum_avx2(shares: &[i32], rows: &[&[u8; DIMENSIONS]]) -> [i32; DIMENSIONS] {
     sum_portable(shares, rows)
 }
 
+/// Computes dot products of rows with the fastest instructions of this processor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dots {
+    #[cfg(target_arch = "x86_64")]
+    has_avx2: bool,
+}
+
+impl Dots {
+    pub(crate) fn detect() -> Self {
+        Self {
+            #[cfg(target_arch = "x86_64")]
+            has_avx2: std::arch::is_x86_feature_detected!("avx2"),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn of(self, left: &[u8; DIMENSIONS], right: &[u8; DIMENSIONS]) -> i32 {
+        #[cfg(target_arch = "x86_64")]
+        if self.has_avx2 {
+            // SAFETY: `detect` found that the processor has AVX2.
+            return unsafe { dot_avx2(left, right) };
+        }
+        dot_portable(left, right)
+    }
+}
+
+/// The products of two elements fit in 16 bits, and the sum of 256 products fits in 32 bits.
+#[inline(always)]
+fn dot_portable(left: &[u8; DIMENSIONS], right: &[u8; DIMENSIONS]) -> i32 {
+    let mut sum = 0;
+    for (left, right) in left.iter().zip(right) {
+        sum += i32::from(i16::from(left.cast_signed()) * i16::from(right.cast_signed()));
+    }
+    sum
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn dot_avx2(left: &[u8; DIMENSIONS], right: &[u8; DIMENSIONS]) -> i32 {
+    dot_portable(left, right)
+}
+
 /// Prefetches a row, because the table does not fit into the processor's first-level caches.
 #[inline]
 pub(crate) fn prefetch(row: &[u8; DIMENSIONS]) {
@@ -75,6 +117,19 @@ pub(crate) fn prefetch(row: &[u8; DIMENSIONS]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_implementations_give_the_same_dot_product() {
+        let rows: [[u8; DIMENSIONS]; 3] =
+            [std::array::from_fn(|index| index as u8), std::array::from_fn(|index| 255 - index as u8), [0x80; DIMENSIONS]];
+        for left in &rows {
+            for right in &rows {
+                let expect: i32 =
+                    left.iter().zip(right).map(|(left, right)| i32::from(*left as i8) * i32::from(*right as i8)).sum();
+                assert_eq!((Dots::detect().of(left, right), dot_portable(left, right)), (expect, expect));
+            }
+        }
+    }
 
     #[test]
     fn all_implementations_give_the_same_sum() {

@@ -1,0 +1,107 @@
+//! Computes the similarity of words from the shipped table.
+
+use cairn_ranking::WordSimilarity;
+
+use crate::format::{InvalidModel, StaticModel, hash_of};
+use crate::sums::{DIMENSIONS, Dots};
+
+/// A similarity of 1, in thousandths.
+const EQUAL: u64 = 1_000;
+/// The number of bits of a length after the binary point.
+const LENGTH_BITS: u32 = 10;
+
+/// The vectors of words in the model that is part of the program. The table is the same for every model that
+/// embeds the chunks, so the similarity of two words does not depend on the provider of embeddings.
+#[derive(Clone, Debug)]
+pub struct WordTable {
+    model: StaticModel<'static>,
+    dots: Dots,
+}
+
+/// The vector of a word.
+#[derive(Clone, Copy)]
+struct WordVector {
+    row: usize,
+    elements: &'static [u8; DIMENSIONS],
+    /// The length of the vector, with [`LENGTH_BITS`] bits after the binary point.
+    length: u64,
+}
+
+impl WordTable {
+    pub fn shipped() -> Result<Self, InvalidModel> {
+        Ok(Self { model: crate::shipped()?, dots: Dots::detect() })
+    }
+
+    fn vector(&self, word: &str) -> WordVector {
+        let row = self.model.row_of(hash_of(word.as_bytes()));
+        let elements = self.model.row(row);
+        let square = self.dots.of(elements, elements).unsigned_abs();
+        WordVector { row, elements, length: (u64::from(square) << (2 * LENGTH_BITS)).isqrt() }
+    }
+
+    /// The cosine of the angle between the vectors, in thousandths; 0 if it is negative. Words outside the
+    /// vocabulary that share a row count as equal, which is rare.
+    fn similarity(&self, left: WordVector, right: WordVector) -> u16 {
+        if left.row == right.row {
+            return EQUAL as u16;
+        }
+        let dot = u64::try_from(self.dots.of(left.elements, right.elements)).unwrap_or_default();
+        let cosine = ((dot * EQUAL) << (2 * LENGTH_BITS)).checked_div(left.length * right.length);
+        cosine.unwrap_or_default().min(EQUAL) as u16
+    }
+}
+
+impl WordSimilarity for WordTable {
+    fn similarities(&self, asked: &[&str], words: &[&str]) -> Vec<Vec<u16>> {
+        let asked: Vec<WordVector> = asked.iter().map(|word| self.vector(word)).collect();
+        let mut similarities: Vec<Vec<u16>> = asked.iter().map(|_| Vec::with_capacity(words.len())).collect();
+        // Each word is compared with all words of the question at once, because these fit into the processor's
+        // first-level cache.
+        for word in words {
+            let vector = self.vector(word);
+            for (asked, similarities) in asked.iter().zip(&mut similarities) {
+                similarities.push(self.similarity(*asked, vector));
+            }
+        }
+        similarities
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn similarity(left: &str, right: &str) -> u16 {
+        WordTable::shipped().expect("the shipped model is valid").similarities(&[left], &[right])[0][0]
+    }
+
+    #[test]
+    fn equal_words_have_the_highest_similarity() {
+        for word in ["retry", "zyzzyvaish", "x"] {
+            assert_eq!(similarity(word, word), 1_000, "{word}");
+        }
+    }
+
+    #[test]
+    fn related_words_are_more_similar_than_unrelated_words() {
+        for (word, near, far) in
+            [("delete", "remove", "matrix"), ("folder", "directory", "socket"), ("retry", "attempts", "color")]
+        {
+            let (near_similarity, far_similarity) = (similarity(word, near), similarity(word, far));
+            assert!(near_similarity > far_similarity + 100, "{word} {near}: {near_similarity}, {far}: {far_similarity}");
+            assert_eq!(near_similarity, similarity(near, word), "{word} {near}");
+        }
+    }
+
+    #[test]
+    fn all_pairs_are_compared() {
+        let table = WordTable::shipped().expect("the shipped model is valid");
+        let (asked, words) = (["open", "file"], ["file", "open", "directory"]);
+        let found = table.similarities(&asked, &words);
+        for (asked, similarities) in asked.iter().zip(&found) {
+            let expect: Vec<u16> = words.iter().map(|word| similarity(asked, word)).collect();
+            assert_eq!(*similarities, expect, "{asked}");
+        }
+        assert!(table.similarities(&[], &words).is_empty());
+    }
+}

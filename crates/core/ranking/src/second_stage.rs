@@ -1,0 +1,317 @@
+//! The second stage of the ranking. It orders the first hits again, by sums of standardised values.
+//!
+//! The first stage decides which chunks are near a question. Its points are shares of the best value of each
+//! list, so one outlier makes the points of all other hits nearly equal. The second stage therefore reads the
+//! texts of the first hits and adds standardised values (see [`crate::standard`]): the vector score, the match
+//! of each word of the question, the sum of term weights, and the length of literals. The priors are addends,
+//! as logarithms. The weights were measured on the tuning half of the evaluation set.
+//!
+//! The hits that an edge of the graph, a pattern or a definition places first keep their scores and places.
+//! All other hits of the second stage come next, and then the remaining hits of the first stage.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cairn_domain::{ChunkKind, RepoPath, RepositoryId};
+
+use crate::code_lines::{code_lines, words_in_literals};
+use crate::fixed::{ONE, log2_of_ratio};
+use crate::hit::{Contribution, RankedHit};
+use crate::mentions::mentioned_by;
+use crate::query_words::matched_words;
+use crate::rank::{DIRECT, FURTHER_HIT, factor, sort, sum};
+use crate::standard::{STANDARD, standardised};
+use crate::word_match::{Vocabulary, WordSimilarity, matches};
+use crate::{ScopeFrequencies, Signal, Signals, StopWords, Subjects, is_stop_word, terms, words};
+
+/// Number of hits that the second stage orders.
+const NUM_HITS: usize = 150;
+
+/// The weights of the standardised values, in hundredths.
+const DENSE: i64 = 40;
+const BEST_OF_FILE: i64 = 40;
+const MATCH: i64 = 55;
+const PATH_MATCH: i64 = 27;
+/// The weight of the sum of term weights if one chunk contains all words of the question. The weight is
+/// multiplied by the fourth power of the largest share of the question's words that one chunk contains. If
+/// no chunk contains most of the words, the words that chunks contain are accidental.
+const TERMS: i64 = 100;
+const LITERALS: i64 = 19;
+/// The weights of points of the first stage, in hundredths.
+const PATH: i64 = 200;
+const NAMES: i64 = 50;
+/// The weight of the natural logarithm of the product of the priors, in hundredths.
+const PRIOR: i64 = 200;
+/// The limits of this logarithm, in thousandths.
+const PRIOR_RANGE: (i64, i64) = (-2_500, 1_000);
+/// The share of the score of a hit that the code gets which this hit mentions, in percent.
+const MENTIONED: i64 = 15;
+/// The percentile of the scores that counts for code that no hit mentions.
+const UNMENTIONED_PERCENTILE: usize = 30;
+/// Subtracted from the score of each further hit in a file, in hundredths.
+const SAME_FILE: i64 = 50;
+/// The number of points of a standardised value of 1/1000 with the weight 1/100. A standardised value of 1
+/// with the weight 1 gets half a point, so that all scores are below those of the hits that come first.
+const UNIT: i64 = 5;
+/// The score of an average hit, and the distance below the average at which half of this score is left.
+const AVERAGE: i64 = 300_000;
+const HALF: i64 = 3_000_000;
+
+/// The facts about a question that the second stage uses.
+#[derive(Clone, Copy)]
+pub struct SecondStage<'a> {
+    pub question: &'a str,
+    pub similarity: &'a dyn WordSimilarity,
+    pub frequencies: &'a ScopeFrequencies,
+    pub subjects: Subjects,
+    /// Whether the scores of further hits in a file are reduced.
+    pub further_hits_count_less: bool,
+    pub signals: Signals,
+}
+
+/// The hits that the second stage orders. Their texts must be read before [`rerank`] is called. `hits` must be
+/// sorted.
+pub fn hits_of_second_stage(hits: &[RankedHit]) -> impl Iterator<Item = &RankedHit> {
+    hits.iter().filter(|hit| !is_first(hit)).take(NUM_HITS)
+}
+
+/// Whether the hit keeps its place before all other hits.
+fn is_first(hit: &RankedHit) -> bool {
+    hit.contributions.iter().any(|part| DIRECT.contains(&part.name))
+}
+
+/// Orders the first hits by their scores in the second stage. `hits` must be sorted.
+pub fn rerank(hits: Vec<RankedHit>, stage: SecondStage<'_>) -> Vec<RankedHit> {
+    let (mut all, others): (Vec<RankedHit>, Vec<RankedHit>) = hits.into_iter().partition(is_first);
+    let mut rest = others;
+    let later = rest.split_off(rest.len().min(NUM_HITS));
+    let parts = stage.parts(&rest);
+    for (hit, parts) in rest.iter_mut().zip(parts) {
+        hit.contributions = parts;
+        hit.priors.retain(|prior| *prior != FURTHER_HIT);
+    }
+    if stage.signals.has(Signal::Mentions) {
+        add_mentions(&mut rest);
+    }
+    if stage.further_hits_count_less && stage.signals.has(Signal::FurtherHits) {
+        reduce_further_hits(&mut rest);
+    }
+    if !stage.subjects.patterns && stage.signals.has(Signal::Patterns) {
+        hold_patterns_back(&mut rest);
+    }
+    let lowest = later.iter().map(|hit| hit.score).max().unwrap_or_default().cast_signed();
+    for hit in &mut rest {
+        set_score(hit, lowest);
+    }
+    all.append(&mut rest);
+    all.extend(later);
+    sort(&mut all);
+    all
+}
+
+/// The sum of the points so far. It may be negative.
+fn points(hit: &RankedHit) -> i64 {
+    hit.contributions.iter().map(|part| part.points).sum()
+}
+
+fn add(hit: &mut RankedHit, name: &'static str, points: i64) {
+    if points != 0 {
+        hit.contributions.push(Contribution { name, rank: None, points });
+    }
+}
+
+/// Adds the points that make the score positive and higher than `lowest`. Scores above the average keep their
+/// distances, because the graph and the path of a flow use shares and sums of scores.
+fn set_score(hit: &mut RankedHit, lowest: i64) {
+    let points = points(hit);
+    let score = if points >= 0 { AVERAGE + points } else { AVERAGE * HALF / (HALF - points) };
+    add(hit, "base", lowest + 1 + score - points);
+    hit.score = sum(&hit.contributions);
+}
+
+impl SecondStage<'_> {
+    /// The parts of the score of each hit.
+    fn parts(&self, hits: &[RankedHit]) -> Vec<Vec<Contribution>> {
+        let has = |signal| self.signals.has(signal);
+        let of_scores = |score: fn(&RankedHit) -> i64| hits.iter().map(score).collect::<Vec<i64>>();
+        let mut parts: Vec<Vec<Contribution>> = vec![Vec::new(); hits.len()];
+        let mut add = |name, weight: i64, values: &[i64]| {
+            for ((parts, hit), value) in parts.iter_mut().zip(hits).zip(values) {
+                let rank = hit.contributions.iter().find(|part| part.name == name).and_then(|part| part.rank);
+                let points = weight * value * UNIT;
+                if points != 0 {
+                    parts.push(Contribution { name, rank, points });
+                }
+            }
+        };
+        let standard = |values: Vec<i64>| standardised(&values, 0);
+        if has(Signal::Vectors) {
+            add("dense", DENSE, &standard(of_scores(|hit| hit.scores.dense)));
+            if has(Signal::BestOfFile) {
+                add("best_of_file", BEST_OF_FILE, &standard(of_scores(|hit| hit.scores.best_of_file)));
+            }
+        }
+        let words = Words::read(hits);
+        let asked = matched_words(self.question, |word| self.rarity(word));
+        let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
+        let vocabulary = words.vocabulary.words();
+        let similarities = self.similarity.similarities(&asked, &vocabulary);
+        if has(Signal::WordMatch) {
+            add("match", MATCH, &standard(matches(&similarities, &words.of_texts)));
+        }
+        if has(Signal::PathMatch) {
+            add("path_match", PATH_MATCH, &standard(matches(&similarities, &words.of_paths)));
+        }
+        if has(Signal::Terms) {
+            let coverage = self.coverage(&vocabulary, &words.of_texts);
+            let square = coverage * coverage / STANDARD;
+            let weight = TERMS * square * square / STANDARD;
+            let values: Vec<i64> = standard(of_scores(|hit| hit.scores.terms));
+            add("terms", 1, &values.iter().map(|value| value * weight / STANDARD).collect::<Vec<_>>());
+        }
+        if has(Signal::Literals) {
+            add("literals", LITERALS, &standard(hits.iter().map(length_of_literals).collect()));
+        }
+        for (name, weight) in [("path", PATH), ("names", NAMES)] {
+            // A point of the first stage is counted in millionths.
+            add(name, 1, &hits.iter().map(|hit| weight * part_of(hit, name) / STANDARD).collect::<Vec<_>>());
+        }
+        add("prior", PRIOR, &hits.iter().map(logarithm_of_priors).collect::<Vec<_>>());
+        parts
+    }
+
+    fn rarity(&self, word: &str) -> u32 {
+        let mut rarity = 0;
+        terms(word, StopWords::Kept, |term| rarity = self.frequencies.inverse(term));
+        rarity
+    }
+
+    /// The largest share of the question's words, weighted by rarity, that one text contains, in thousandths.
+    fn coverage(&self, vocabulary: &[&str], texts: &[Vec<u32>]) -> i64 {
+        let mut asked: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut weights: Vec<i64> = Vec::new();
+        words(self.question, |word| {
+            if !is_stop_word(word) {
+                terms(word, StopWords::Kept, |term| {
+                    let is_unknown = self.frequencies.num_chunks() > 0 && self.frequencies.count(term) == 0;
+                    if !is_unknown && weights.len() < MAX_COVERED && !asked.contains_key(&term) {
+                        asked.insert(term, weights.len());
+                        weights.push(i64::from(self.frequencies.inverse(term)));
+                    }
+                });
+            }
+        });
+        let place = |word: &&str| {
+            let mut place = 0_u64;
+            terms(word, StopWords::Kept, |term| place |= asked.get(&term).map_or(0, |index| 1 << index));
+            place
+        };
+        let places: Vec<u64> = vocabulary.iter().map(place).collect();
+        let weight_of = |set: u64| -> i64 {
+            weights.iter().enumerate().filter(|(index, _)| set >> index & 1 == 1).map(|(_, weight)| weight).sum()
+        };
+        let covered = |text: &Vec<u32>| weight_of(text.iter().fold(0, |set, word| set | places[*word as usize]));
+        let most = texts.iter().map(covered).max().unwrap_or_default();
+        (most * STANDARD).checked_div(weights.iter().sum()).unwrap_or_default()
+    }
+}
+
+/// Maximum number of words of the question whose share is computed: the number of bits of a set.
+const MAX_COVERED: usize = 64;
+
+/// The words of the hits.
+#[derive(Default)]
+struct Words {
+    vocabulary: Vocabulary,
+    /// The words of the name and the text of each hit.
+    of_texts: Vec<Vec<u32>>,
+    /// The words of the path and the name of each hit.
+    of_paths: Vec<Vec<u32>>,
+}
+
+impl Words {
+    fn read(hits: &[RankedHit]) -> Self {
+        let mut words = Self::default();
+        for hit in hits {
+            let chunk = &hit.chunk;
+            let name = chunk.symbol.as_deref().or(chunk.heading.as_deref()).unwrap_or_default();
+            words.of_texts.push(words.vocabulary.read(&[name, &chunk.text]));
+            words.of_paths.push(words.vocabulary.read(&[chunk.path.as_str(), name]));
+        }
+        words
+    }
+}
+
+/// The points of a part of the first stage.
+fn part_of(hit: &RankedHit, name: &str) -> i64 {
+    hit.contributions.iter().filter(|part| part.name == name).map(|part| part.points).sum()
+}
+
+/// The logarithm of the number of words in string literals. Literals are messages, options and errors, which
+/// describe behaviour. Most chunks without literals are declarations.
+fn length_of_literals(hit: &RankedHit) -> i64 {
+    let num_words: u64 = code_lines(&hit.chunk.text).map(words_in_literals).sum();
+    i64::from(log2_of_ratio(1 + num_words, 1, FRACTION_BITS))
+}
+
+/// Number of bits of a logarithm after the binary point.
+const FRACTION_BITS: u32 = 10;
+/// The natural logarithm of 2, in millionths.
+const LN_2: i64 = 693_147;
+
+/// The natural logarithm of the product of the priors, in thousandths.
+fn logarithm_of_priors(hit: &RankedHit) -> i64 {
+    let priors: Vec<_> = hit.priors.iter().filter(|prior| **prior != FURTHER_HIT).copied().collect();
+    let factor = factor(&priors).max(1);
+    let log2 = |numerator, denominator| i64::from(log2_of_ratio(numerator, denominator, FRACTION_BITS));
+    let log2 = log2(factor, ONE) - log2(ONE, factor);
+    let (least, most) = PRIOR_RANGE;
+    (log2 * LN_2 / (1_000 << FRACTION_BITS)).clamp(least, most)
+}
+
+/// Adds points to the code that a good hit mentions.
+fn add_mentions(hits: &mut [RankedHit]) {
+    let scores: Vec<i64> = hits.iter().map(points).collect();
+    let mut sorted = scores.clone();
+    sorted.sort_unstable();
+    let Some(unmentioned) = sorted.get(sorted.len().saturating_sub(1) * UNMENTIONED_PERCENTILE / 100) else { return };
+    let mentions = mentioned_by(hits);
+    for (hit, mentions) in hits.iter_mut().zip(mentions) {
+        let best = mentions.into_iter().map(|index| scores[index]).max().unwrap_or(*unmentioned);
+        add(hit, "mentioned", (best - unmentioned) * MENTIONED / 100);
+    }
+}
+
+/// Reduces the scores of all hits of a file except the best one.
+fn reduce_further_hits(hits: &mut [RankedHit]) {
+    sort_by_points(hits);
+    let mut files: BTreeSet<(RepositoryId, RepoPath)> = BTreeSet::new();
+    for hit in hits {
+        if !files.insert((hit.chunk.repository, hit.chunk.path.clone())) {
+            add(hit, FURTHER_HIT.name, -SAME_FILE * STANDARD * UNIT);
+        }
+    }
+}
+
+/// Reduces the scores of patterns, so that they come after the first hit that is not a pattern.
+fn hold_patterns_back(hits: &mut [RankedHit]) {
+    let is_pattern = |hit: &&mut RankedHit| hit.chunk.kind == ChunkKind::Pattern;
+    let others = hits.iter().filter(|hit| hit.chunk.kind != ChunkKind::Pattern);
+    let Some(first_other) = others.map(points).max() else { return };
+    for hit in hits.iter_mut().filter(is_pattern) {
+        let excess = points(hit) - first_other + 1;
+        if excess > 0 {
+            add(hit, "pattern_not_asked_for", -excess);
+        }
+    }
+}
+
+/// Sorts the hits by their points, best first. Hits with equal points are sorted by their places.
+fn sort_by_points(hits: &mut [RankedHit]) {
+    hits.sort_by(|left, right| {
+        let place = |hit: &RankedHit| (hit.chunk.repository, hit.chunk.path.clone(), hit.chunk.span, hit.chunk.key);
+        points(right).cmp(&points(left)).then_with(|| place(left).cmp(&place(right)))
+    });
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! Measures how well each word of a question matches the nearest word of a chunk.
+//!
+//! The vector of a chunk is the sum of all its words, so the many words of a long function hide the two words
+//! that answer the question. Here each word of the question is compared with each word of the chunk, and the
+//! most similar word counts. The similarities are standardised among the chunks, for each word of the question
+//! separately. So a word that all chunks match equally contributes nothing, and a word that only few chunks
+//! match decides. This is a rarity of meanings, and it needs no table of frequencies.
+
+use rustc_hash::FxHashMap;
+
+use crate::standard::standardised;
+use crate::{is_stop_word, words};
+
+/// Words after this number of words of a chunk are ignored, as in the vector of the chunk.
+const MAX_WORDS_OF_CHUNK: usize = 1_200;
+/// Shorter words of chunks are ignored, because names of variables have a similarity to any word.
+const MIN_WORD: usize = 3;
+/// A similarity of 1, in thousandths.
+const EQUAL: u16 = 1_000;
+/// Added to the standard deviation of the similarities, in thousandths. A word that all chunks match almost
+/// equally has a small standard deviation, and without this constant its differences would count in full.
+const SLACK: i64 = 20;
+
+/// The similarity of the meanings of words.
+pub trait WordSimilarity: Send + Sync {
+    /// For each word of `asked`, the similarity to each word of `words`, in thousandths from 0 to 1,000. Equal
+    /// words have the similarity 1,000. All words are in lower case.
+    fn similarities(&self, asked: &[&str], words: &[&str]) -> Vec<Vec<u16>>;
+}
+
+/// Knows only that equal words are equal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct EqualWords;
+
+impl WordSimilarity for EqualWords {
+    fn similarities(&self, asked: &[&str], words: &[&str]) -> Vec<Vec<u16>> {
+        let similarity = |asked: &str, word: &str| if asked == word { EQUAL } else { 0 };
+        asked.iter().map(|asked| words.iter().map(|word| similarity(asked, word)).collect()).collect()
+    }
+}
+
+/// The distinct words of texts. Each word has a number, so that it is compared with the question only once.
+#[derive(Debug, Default)]
+pub(crate) struct Vocabulary {
+    numbers: FxHashMap<Box<str>, u32>,
+    /// For each word, the number of the last text in which it was found.
+    last_text: Vec<u32>,
+    num_texts: u32,
+}
+
+impl Vocabulary {
+    /// The numbers of the distinct words of a text that consists of several parts.
+    pub(crate) fn read(&mut self, parts: &[&str]) -> Vec<u32> {
+        self.num_texts += 1;
+        let mut found = Vec::new();
+        let mut num_words = 0;
+        for part in parts {
+            words(part, |word| {
+                num_words += 1;
+                if num_words <= MAX_WORDS_OF_CHUNK && word.len() >= MIN_WORD && !is_stop_word(word) {
+                    self.add(word, &mut found);
+                }
+            });
+        }
+        found
+    }
+
+    fn add(&mut self, word: &str, found: &mut Vec<u32>) {
+        let number = match self.numbers.get(word) {
+            Some(number) => *number,
+            None => {
+                let number = self.last_text.len() as u32;
+                self.numbers.insert(word.into(), number);
+                self.last_text.push(0);
+                number
+            }
+        };
+        let last = &mut self.last_text[number as usize];
+        if *last != self.num_texts {
+            *last = self.num_texts;
+            found.push(number);
+        }
+    }
+
+    /// The words in the order of their numbers.
+    pub(crate) fn words(&self) -> Vec<&str> {
+        let mut words = vec![""; self.last_text.len()];
+        for (word, number) in &self.numbers {
+            words[*number as usize] = word;
+        }
+        words
+    }
+}
+
+/// The match of each text, in thousandths of a standard deviation: the mean over the words of the question.
+/// `similarities` contains one list for each word of the question, with the similarity to each word of the
+/// vocabulary. `texts` contains the numbers of the words of each text.
+pub(crate) fn matches(similarities: &[Vec<u16>], texts: &[Vec<u32>]) -> Vec<i64> {
+    let mut sums = vec![0; texts.len()];
+    for of_word in similarities {
+        let nearest = |text: &Vec<u32>| {
+            let similarities = text.iter().map(|number| of_word.get(*number as usize).copied().unwrap_or_default());
+            i64::from(similarities.max().unwrap_or_default())
+        };
+        let nearest: Vec<i64> = texts.iter().map(nearest).collect();
+        for (sum, value) in sums.iter_mut().zip(standardised(&nearest, SLACK)) {
+            *sum += value;
+        }
+    }
+    let num_words = similarities.len().max(1) as i64;
+    sums.iter().map(|sum| sum / num_words).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Matches the texts with words that are similar only to themselves.
+    fn check(asked: &[&str], texts: &[&str], expect: &[i64]) {
+        let mut vocabulary = Vocabulary::default();
+        let read: Vec<Vec<u32>> = texts.iter().map(|text| vocabulary.read(&[text])).collect();
+        let similarities = EqualWords.similarities(asked, &vocabulary.words());
+        assert_eq!(matches(&similarities, &read), expect, "{asked:?} {texts:?}");
+    }
+
+    #[test]
+    fn word_that_few_texts_contain_decides() {
+        // The standard deviation of 1000 and 0 is 500, so the distance of each text is 500 / 520.
+        check(&["retry"], &["retry()", "send()"], &[961, -961]);
+        // All texts contain the second word, so it only halves the mean.
+        check(&["retry", "send"], &["retrySend", "send"], &[480, -480]);
+        check(&["send"], &["send", "send"], &[0, 0]);
+        // The rarer word has the larger distance from the mean.
+        check(&["retry", "send"], &["retry", "send", "send", "send"], &[0, 0, 0, 0]);
+        check(&["a", "b"], &["x", "y"], &[0, 0]);
+        check(&[], &["send", "retry"], &[0, 0]);
+        check(&["send"], &[], &[]);
+    }
+
+    #[test]
+    fn words_of_a_text_are_distinct() {
+        let mut vocabulary = Vocabulary::default();
+        assert_eq!(vocabulary.read(&["openFile", "the open file of it"]), [0, 1]);
+        assert_eq!(vocabulary.read(&["x file close_file"]), [1, 2]);
+        assert_eq!(vocabulary.words(), ["open", "file", "close"]);
+        assert_eq!(vocabulary.read(&["open"]), [0]);
+    }
+
+    #[test]
+    fn nearest_word_counts() {
+        let similarities = [vec![100, 900, 300]];
+        // The nearest similarities are 300, 900 and 0. The mean is 400, and the standard deviation is 374.165.
+        assert_eq!(matches(&similarities, &[vec![0, 2], vec![1, 2], vec![]]), [-253, 1_268, -1_014]);
+    }
+}

@@ -1,0 +1,54 @@
+//! Decides which questions have a second stage of the ranking, and reads the texts that it needs.
+
+use std::collections::BTreeSet;
+
+use cairn_domain::Scope;
+use cairn_question::QueryType;
+use cairn_ranking::{RankedHit, SecondStage, Signal, Signals, Subjects, asks_for_file, hits_of_second_stage, rerank};
+
+use crate::chunk_id::{ChunkId, id_of_chunk};
+use crate::prepared_query::PreparedQuery;
+use crate::{QueryError, Searcher};
+
+impl PreparedQuery {
+    /// Whether the second stage orders the hits. It orders hits by their meaning, so it is used only for
+    /// questions about a topic, a flow or a pattern. Names decide the order for all other questions.
+    pub(crate) fn has_second_stage(&self, signals: Signals) -> bool {
+        let is_about_meaning =
+            matches!(self.parsed.query_type, QueryType::Concept | QueryType::Flow | QueryType::Pattern);
+        let is_about_name = self.words.whole.is_some() || asks_for_file(&self.parsed.text, &self.words);
+        signals.has(Signal::SecondStage) && is_about_meaning && !is_about_name
+    }
+}
+
+impl Searcher {
+    /// Orders the hits by the second stage, if the question has one. The ordered hits contain their texts.
+    pub(crate) async fn reranked(
+        &self,
+        query: &PreparedQuery,
+        scope: &Scope,
+        mut hits: Vec<RankedHit>,
+        subjects: Subjects,
+    ) -> Result<Vec<RankedHit>, QueryError> {
+        if !query.has_second_stage(self.signals) {
+            return Ok(hits);
+        }
+        let ids: BTreeSet<ChunkId> = hits_of_second_stage(&hits).map(|hit| id_of_chunk(&hit.chunk)).collect();
+        let texts = self.fetch_texts(&query.view, scope, ids).await?;
+        for hit in &mut hits {
+            if let Some(chunk) = texts.get(&id_of_chunk(&hit.chunk)) {
+                hit.chunk.text.clone_from(&chunk.text);
+                hit.chunk.has_secrets = chunk.has_secrets;
+            }
+        }
+        let stage = SecondStage {
+            question: &query.parsed.text,
+            similarity: &*self.similarity,
+            frequencies: &query.frequencies,
+            subjects,
+            further_hits_count_less: query.weights(self.signals).reduces_further_hits(),
+            signals: self.signals,
+        };
+        Ok(rerank(hits, stage))
+    }
+}
