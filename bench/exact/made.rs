@@ -44,7 +44,13 @@ pub(crate) async fn searcher(work: &Path) -> Result<Searcher> {
         texts: Arc::new(TextIndex::new(blobs.clone())),
         blobs,
     };
-    Ok(Searcher::new(Caller::local(), stores, (index, Arc::new(WordTable::shipped()?)), Arc::new(ManualClock::default()), CursorKey([1; 32])))
+    Ok(Searcher::new(
+        Caller::local(),
+        stores,
+        (index, Arc::new(WordTable::shipped()?)),
+        Arc::new(ManualClock::default()),
+        CursorKey([1; 32]),
+    ))
 }
 
 /// Creates the index, writes the texts to `WORK/texts`, and prints the sizes.

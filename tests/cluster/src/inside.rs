@@ -49,7 +49,7 @@ impl Inside {
         let cluster = Cluster::connect(config).await?;
         let embedder = embedder(&cluster.config.embedding, cairn_embedding_http::Share::Whole)?;
         let stores = Stores::connect(&cluster, embedder.model()).await?;
-        let searcher = searcher(&cluster, &cluster.runs, &stores, embedder, key, Caller::local());
+        let searcher = searcher(&cluster, &cluster.runs, &stores, embedder, key, Caller::local())?;
         Ok(Self { cluster, stores, searcher })
     }
 

@@ -144,7 +144,11 @@ mod tests {
     use crate::{Lists, QueryWords, RankQuery, RepositoryWords, ScopeFrequencies, ScoreRange, Weights, rank};
 
     fn hits(paths: &[(&str, i64)]) -> Vec<RankedHit> {
-        let lists = Lists { dense: ScoreRange { first: 1000, last: 0 }, terms: ScoreRange { first: 1, last: 0 }, last_dense: 0 };
+        let lists = Lists {
+            dense: ScoreRange { first: 1000, last: 0 },
+            terms: ScoreRange { first: 1, last: 0 },
+            last_dense: 0,
+        };
         let query = RankQuery {
             words: &QueryWords::of("some words"),
             subjects: Subjects::default(),

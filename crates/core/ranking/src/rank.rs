@@ -116,7 +116,8 @@ fn hold_patterns_back(hits: &mut [RankedHit]) {
 /// A hit whose score is the points from the lists, multiplied by its priors.
 fn from_lists(candidate: Candidate, lists: Lists, query: RankQuery<'_>) -> RankedHit {
     let RankQuery { signals, weights, .. } = query;
-    let Candidate { chunk, dense, terms, name_rank, relation_rank, via, pattern_rank, named, definition, .. } = candidate;
+    let Candidate { chunk, dense, terms, name_rank, relation_rank, via, pattern_rank, named, definition, .. } =
+        candidate;
     // A chunk without a known vector score is at most as near as the last chunk of the list.
     let scores = Scores {
         dense: candidate.dense_score.unwrap_or(lists.last_dense),

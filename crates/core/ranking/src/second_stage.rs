@@ -55,6 +55,8 @@ const UNIT: i64 = 5;
 /// The score of an average hit, and the distance below the average at which half of this score is left.
 const AVERAGE: i64 = 300_000;
 const HALF: i64 = 3_000_000;
+/// The number of points by which a pattern that the question does not ask for is behind another hit.
+const BEHIND: i64 = 1_000;
 
 /// The facts about a question that the second stage uses.
 #[derive(Clone, Copy)]
@@ -151,10 +153,8 @@ impl SecondStage<'_> {
             }
         }
         let words = Words::read(hits);
-        let asked = matched_words(self.question, |word| self.rarity(word));
-        let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
         let vocabulary = words.vocabulary.words();
-        let similarities = self.similarity.similarities(&asked, &vocabulary);
+        let similarities = self.similarities(&vocabulary);
         if has(Signal::WordMatch) {
             add("match", MATCH, &standard(matches(&similarities, &words.of_texts)));
         }
@@ -162,10 +162,8 @@ impl SecondStage<'_> {
             add("path_match", PATH_MATCH, &standard(matches(&similarities, &words.of_paths)));
         }
         if has(Signal::Terms) {
-            let coverage = self.coverage(&vocabulary, &words.of_texts);
-            let square = coverage * coverage / STANDARD;
-            let weight = TERMS * square * square / STANDARD;
-            let values: Vec<i64> = standard(of_scores(|hit| hit.scores.terms));
+            let weight = weight_of_terms(self.coverage(&vocabulary, &words.of_texts));
+            let values = standard(of_scores(|hit| hit.scores.terms));
             add("terms", 1, &values.iter().map(|value| value * weight / STANDARD).collect::<Vec<_>>());
         }
         if has(Signal::Literals) {
@@ -177,6 +175,13 @@ impl SecondStage<'_> {
         }
         add("prior", PRIOR, &hits.iter().map(logarithm_of_priors).collect::<Vec<_>>());
         parts
+    }
+
+    /// The similarity of each compared word of the question to each word of the vocabulary.
+    fn similarities(&self, vocabulary: &[&str]) -> Vec<Vec<u16>> {
+        let asked = matched_words(self.question, |word| self.rarity(word));
+        let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
+        self.similarity.similarities(&asked, vocabulary)
     }
 
     fn rarity(&self, word: &str) -> u32 {
@@ -213,6 +218,12 @@ impl SecondStage<'_> {
         let most = texts.iter().map(covered).max().unwrap_or_default();
         (most * STANDARD).checked_div(weights.iter().sum()).unwrap_or_default()
     }
+}
+
+/// The weight of the term scores, in hundredths of 1/1000.
+fn weight_of_terms(coverage: i64) -> i64 {
+    let square = coverage * coverage / STANDARD;
+    TERMS * square * square / STANDARD
 }
 
 /// Maximum number of words of the question whose share is computed: the number of bits of a set.
@@ -298,7 +309,7 @@ fn hold_patterns_back(hits: &mut [RankedHit]) {
     let others = hits.iter().filter(|hit| hit.chunk.kind != ChunkKind::Pattern);
     let Some(first_other) = others.map(points).max() else { return };
     for hit in hits.iter_mut().filter(is_pattern) {
-        let excess = points(hit) - first_other + 1;
+        let excess = points(hit) - first_other + BEHIND;
         if excess > 0 {
             add(hit, "pattern_not_asked_for", -excess);
         }

@@ -163,8 +163,8 @@ impl Components {
         };
         let clock = Arc::clone(&self.clock);
         let models = (self.embedder.clone(), cairn_wiring::word_table()?);
-        let searcher = Searcher::new(Caller::local(), stores, models, clock, cursor_key)
-            .with_synonyms(&self.operator.synonyms);
+        let searcher =
+            Searcher::new(Caller::local(), stores, models, clock, cursor_key).with_synonyms(&self.operator.synonyms);
         let heads = SourceHeads::new(Arc::clone(&self.sources), Arc::clone(&self.clock));
         Ok(Searcher { changed: Some(Arc::new(changed)), heads: Some(Arc::new(heads)), ..searcher })
     }

@@ -120,8 +120,11 @@ mod tests {
 
     #[test]
     fn all_implementations_give_the_same_dot_product() {
-        let rows: [[u8; DIMENSIONS]; 3] =
-            [std::array::from_fn(|index| index as u8), std::array::from_fn(|index| 255 - index as u8), [0x80; DIMENSIONS]];
+        let rows: [[u8; DIMENSIONS]; 3] = [
+            std::array::from_fn(|index| index as u8),
+            std::array::from_fn(|index| 255 - index as u8),
+            [0x80; DIMENSIONS],
+        ];
         for left in &rows {
             for right in &rows {
                 let expect: i32 =

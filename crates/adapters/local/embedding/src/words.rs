@@ -88,7 +88,10 @@ mod tests {
             [("delete", "remove", "matrix"), ("folder", "directory", "socket"), ("retry", "attempts", "color")]
         {
             let (near_similarity, far_similarity) = (similarity(word, near), similarity(word, far));
-            assert!(near_similarity > far_similarity + 100, "{word} {near}: {near_similarity}, {far}: {far_similarity}");
+            assert!(
+                near_similarity > far_similarity + 100,
+                "{word} {near}: {near_similarity}, {far}: {far_similarity}"
+            );
             assert_eq!(near_similarity, similarity(near, word), "{word} {near}");
         }
     }

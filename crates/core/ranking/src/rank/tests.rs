@@ -6,7 +6,8 @@ use crate::QuestionWord;
 use crate::list_points::{Listed, ScoreRange};
 use crate::test_chunks::candidate;
 
-const LISTS: Lists = Lists { dense: ScoreRange { first: 1000, last: 0 }, terms: ScoreRange { first: 100, last: 0 }, last_dense: 0 };
+const LISTS: Lists =
+    Lists { dense: ScoreRange { first: 1000, last: 0 }, terms: ScoreRange { first: 100, last: 0 }, last_dense: 0 };
 
 fn ranked(candidates: Vec<Candidate>, question: &str) -> Vec<RankedHit> {
     ranked_with(candidates, question, Signals::default())

@@ -14,11 +14,7 @@ fn hit_of(path: &str, text: &str, dense: i64) -> RankedHit {
 }
 
 fn with_part(name: &'static str, points: i64, hit: RankedHit) -> RankedHit {
-    RankedHit {
-        contributions: vec![Contribution { name, rank: Some(1), points }],
-        score: points.unsigned_abs(),
-        ..hit
-    }
+    RankedHit { contributions: vec![Contribution { name, rank: Some(1), points }], score: points.unsigned_abs(), ..hit }
 }
 
 fn ranked_with(hits: Vec<RankedHit>, question: &str, signals: Signals) -> Vec<RankedHit> {
