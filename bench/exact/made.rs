@@ -47,7 +47,8 @@ pub(crate) async fn searcher(work: &Path) -> Result<Searcher> {
     Ok(Searcher::new(
         Caller::local(),
         stores,
-        (index, Arc::new(WordTable::shipped()?)),
+        index,
+        Arc::new(WordTable::shipped()?),
         Arc::new(ManualClock::default()),
         CursorKey([1; 32]),
     ))

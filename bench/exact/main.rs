@@ -81,8 +81,8 @@ fn searcher(home: &Path) -> Result<Searcher> {
         texts: Arc::new(TextIndex::new(blobs.clone())),
         blobs,
     };
-    let models = (Arc::new(LocalEmbedder::shipped()?), Arc::new(WordTable::shipped()?));
-    Ok(Searcher::new(Caller::local(), stores, models, Arc::new(ManualClock::default()), CursorKey([1; 32])))
+    let (embedder, words) = (Arc::new(LocalEmbedder::shipped()?), Arc::new(WordTable::shipped()?));
+    Ok(Searcher::new(Caller::local(), stores, embedder, words, Arc::new(ManualClock::default()), CursorKey([1; 32])))
 }
 
 async fn export(home: &Path, folder: &Path) -> Result<()> {

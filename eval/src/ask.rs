@@ -78,9 +78,15 @@ impl Index {
             texts: Arc::new(TextIndex::new(blobs.clone())),
             blobs,
         };
-        let models = (Arc::new(LocalEmbedder::shipped()?), Arc::new(WordTable::shipped()?));
-        let searcher =
-            Searcher::new(Caller::local(), stores, models, Arc::new(ManualClock::default()), CursorKey([0; 32]));
+        let (embedder, words) = (Arc::new(LocalEmbedder::shipped()?), Arc::new(WordTable::shipped()?));
+        let searcher = Searcher::new(
+            Caller::local(),
+            stores,
+            embedder,
+            words,
+            Arc::new(ManualClock::default()),
+            CursorKey([0; 32]),
+        );
         let view = runs.view().await?;
         let known = searcher.repositories(&view).await?;
         let ids = known.iter().map(|known| (known.record.name.to_string(), known.record.id)).collect();

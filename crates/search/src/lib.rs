@@ -162,7 +162,8 @@ impl Searcher {
     pub fn new(
         caller: Caller,
         stores: SearchStores,
-        (embedder, similarity): (Arc<dyn Embedder>, Arc<dyn WordSimilarity>),
+        embedder: Arc<dyn Embedder>,
+        similarity: Arc<dyn WordSimilarity>,
         clock: Arc<dyn Clock>,
         cursor_key: CursorKey,
     ) -> Self {

@@ -36,6 +36,6 @@ pub fn searcher(
         texts: stores.text_store(),
     };
     let searcher =
-        Searcher::new(caller, search_stores, (embedder, word_table()?), Arc::clone(&cluster.clock), cursor_key);
+        Searcher::new(caller, search_stores, embedder, word_table()?, Arc::clone(&cluster.clock), cursor_key);
     Ok(searcher.with_synonyms(&cluster.operator.synonyms))
 }

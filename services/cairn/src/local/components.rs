@@ -162,9 +162,9 @@ impl Components {
             texts: texts.clone(),
         };
         let clock = Arc::clone(&self.clock);
-        let models = (self.embedder.clone(), cairn_wiring::word_table()?);
-        let searcher =
-            Searcher::new(Caller::local(), stores, models, clock, cursor_key).with_synonyms(&self.operator.synonyms);
+        let (embedder, words) = (self.embedder.clone(), cairn_wiring::word_table()?);
+        let searcher = Searcher::new(Caller::local(), stores, embedder, words, clock, cursor_key)
+            .with_synonyms(&self.operator.synonyms);
         let heads = SourceHeads::new(Arc::clone(&self.sources), Arc::clone(&self.clock));
         Ok(Searcher { changed: Some(Arc::new(changed)), heads: Some(Arc::new(heads)), ..searcher })
     }

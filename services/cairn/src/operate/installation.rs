@@ -125,7 +125,7 @@ impl Installation {
             blobs,
         };
         let words = cairn_wiring::word_table()?;
-        Ok(Searcher::new(caller, stores, (self.embedder()?, words), Arc::clone(clock), self.cursor_key()))
+        Ok(Searcher::new(caller, stores, self.embedder()?, words, Arc::clone(clock), self.cursor_key()))
     }
 }
 
