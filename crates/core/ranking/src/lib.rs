@@ -13,6 +13,7 @@ mod fixed;
 mod frequencies;
 mod hit;
 mod list_points;
+mod matched_words;
 mod mentions;
 mod named_repository;
 mod path_match;

@@ -7,186 +7,11 @@ use cairn_domain::{RepoPath, SymbolEntry};
 use crate::{fold_style, is_stop_word, words};
 
 /// Words that only express that a sentence is a question. Sorted.
-const QUESTION_WORDS: [&str; 32] = [
+pub(crate) const QUESTION_WORDS: [&str; 32] = [
     "about", "all", "any", "code", "do", "does", "explain", "find", "get", "give", "has", "have", "how", "i", "list",
     "look", "me", "my", "need", "our", "please", "show", "tell", "there", "want", "was", "what", "where", "who",
     "whose", "why", "you",
 ];
-
-/// Words that are frequent in questions about behaviour, but do not describe it. They are not compared with the
-/// words of chunks. Sorted.
-const FILLER_WORDS: [&str; 142] = [
-    "across",
-    "actually",
-    "after",
-    "again",
-    "against",
-    "along",
-    "already",
-    "also",
-    "always",
-    "am",
-    "among",
-    "another",
-    "anything",
-    "around",
-    "away",
-    "back",
-    "because",
-    "been",
-    "before",
-    "behind",
-    "being",
-    "between",
-    "but",
-    "came",
-    "come",
-    "comes",
-    "could",
-    "did",
-    "done",
-    "down",
-    "during",
-    "each",
-    "else",
-    "even",
-    "ever",
-    "every",
-    "everything",
-    "exactly",
-    "first",
-    "gets",
-    "go",
-    "goes",
-    "gone",
-    "got",
-    "had",
-    "happen",
-    "happened",
-    "happens",
-    "having",
-    "he",
-    "her",
-    "here",
-    "him",
-    "his",
-    "instead",
-    "just",
-    "keep",
-    "keeps",
-    "kept",
-    "kind",
-    "last",
-    "let",
-    "long",
-    "made",
-    "make",
-    "makes",
-    "many",
-    "may",
-    "might",
-    "more",
-    "most",
-    "much",
-    "must",
-    "never",
-    "next",
-    "no",
-    "nobody",
-    "nothing",
-    "off",
-    "often",
-    "once",
-    "one",
-    "only",
-    "other",
-    "others",
-    "out",
-    "over",
-    "own",
-    "part",
-    "place",
-    "put",
-    "puts",
-    "rather",
-    "really",
-    "rest",
-    "same",
-    "she",
-    "should",
-    "so",
-    "somebody",
-    "someone",
-    "something",
-    "sometimes",
-    "sort",
-    "still",
-    "such",
-    "take",
-    "taken",
-    "takes",
-    "their",
-    "them",
-    "these",
-    "they",
-    "thing",
-    "things",
-    "those",
-    "though",
-    "through",
-    "together",
-    "told",
-    "too",
-    "took",
-    "turn",
-    "turned",
-    "turns",
-    "twice",
-    "two",
-    "under",
-    "until",
-    "up",
-    "very",
-    "way",
-    "went",
-    "were",
-    "whether",
-    "while",
-    "whole",
-    "within",
-    "without",
-    "would",
-    "yes",
-    "yet",
-];
-
-/// Maximum number of words of a question that are compared with the words of chunks.
-const MAX_MATCHED_WORDS: usize = 16;
-
-/// The words of a question that are compared with the words of chunks: its words without stop words, question
-/// words and filler words, in order. If all words are such words, the first five words of the question. If
-/// there are too many words, the rarest ones. `rarity` returns a higher value for a rarer word.
-pub(crate) fn matched_words(question: &str, rarity: impl Fn(&str) -> u32) -> Vec<String> {
-    let is_filler = |word: &str| {
-        is_stop_word(word) || QUESTION_WORDS.binary_search(&word).is_ok() || FILLER_WORDS.binary_search(&word).is_ok()
-    };
-    let mut found = distinct_words(question, |word| word.is_ascii() && !is_filler(word));
-    if found.is_empty() {
-        found = distinct_words(question, str::is_ascii);
-        found.truncate(NUM_OF_FILLER);
-    }
-    if found.len() > MAX_MATCHED_WORDS {
-        let mut order: Vec<usize> = (0..found.len()).collect();
-        order.sort_by_key(|index| (std::cmp::Reverse(rarity(&found[*index])), *index));
-        order.truncate(MAX_MATCHED_WORDS);
-        order.sort_unstable();
-        found = order.into_iter().map(|index| std::mem::take(&mut found[index])).collect();
-    }
-    found
-}
-
-/// Number of words that are compared if a question has only filler words.
-const NUM_OF_FILLER: usize = 5;
 
 /// The words of a question that ranking uses.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -372,7 +197,7 @@ pub fn keywords(question: &str) -> Vec<String> {
     if found.is_empty() { distinct_words(question, |_| true) } else { found }
 }
 
-fn distinct_words(text: &str, keep: impl Fn(&str) -> bool) -> Vec<String> {
+pub(crate) fn distinct_words(text: &str, keep: impl Fn(&str) -> bool) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut add = |word: &str| {
         if keep(word) && found.iter().all(|known| known != word) {
@@ -479,21 +304,6 @@ mod tests {
         check("what does _display_error do", "a/b.py", "display_error", Other);
         check("Render", "a/b.py", "render", Style);
         check("renderer", "a/b.py", "render", Other);
-    }
-
-    #[test]
-    fn filler_words_are_not_compared() {
-        assert!(FILLER_WORDS.is_sorted());
-        let check = |question: &str, expect: &[&str]| {
-            assert_eq!(matched_words(question, |word| word.len() as u32), expect, "{question}");
-        };
-        check("once chains get too long the number of slots is doubled", &["chains", "number", "slots", "doubled"]);
-        check("what happens when openFile fails", &["open", "file", "fails"]);
-        check("what happens then", &["what", "happens", "then"]);
-        check("größe of a file", &["file"]);
-        let long: Vec<String> = (1..=20).map(|length| "x".repeat(length)).collect();
-        let longest: Vec<&str> = long[4..].iter().map(String::as_str).collect();
-        check(&long.join(" "), &longest);
     }
 
     #[test]

@@ -116,14 +116,9 @@ fn hold_patterns_back(hits: &mut [RankedHit]) {
 /// A hit whose score is the points from the lists, multiplied by its priors.
 fn from_lists(candidate: Candidate, lists: Lists, query: RankQuery<'_>) -> RankedHit {
     let RankQuery { signals, weights, .. } = query;
+    let scores = scores(&candidate, lists);
     let Candidate { chunk, dense, terms, name_rank, relation_rank, via, pattern_rank, named, definition, .. } =
         candidate;
-    // A chunk without a known vector score is at most as near as the last chunk of the list.
-    let scores = Scores {
-        dense: candidate.dense_score.unwrap_or(lists.last_dense),
-        best_of_file: i64::MIN,
-        terms: terms.map_or(0, |listed| listed.score),
-    };
     let mut priors = priors(&chunk, query.subjects, signals);
     if query.repositories.contains(&chunk.repository) && signals.has(Signal::OtherPriors) {
         priors.push(NAMED_REPOSITORY);
@@ -142,7 +137,6 @@ fn from_lists(candidate: Candidate, lists: Lists, query: RankQuery<'_>) -> Ranke
         .map(|rank| part("names", Some(rank), name_points(rank), weights.names));
     let contributions: Vec<Contribution> = [dense, terms, names].into_iter().flatten().collect();
     let score = sum(&contributions);
-    let (step, also_at) = (None, Vec::new());
     RankedHit {
         score,
         chunk,
@@ -152,11 +146,18 @@ fn from_lists(candidate: Candidate, lists: Lists, query: RankQuery<'_>) -> Ranke
         relation_rank: relation_rank.filter(|_| signals.has(Signal::Relation)),
         via,
         pattern_rank: pattern_rank.filter(|_| signals.has(Signal::Patterns)),
-        step,
+        step: None,
         named,
         definition,
-        also_at,
+        also_at: Vec::new(),
     }
+}
+
+/// The scores for the second stage. A chunk without a known vector score is at most as near as the last chunk
+/// of the list.
+fn scores(candidate: &Candidate, lists: Lists) -> Scores {
+    let dense = candidate.dense_score.unwrap_or(lists.last_dense);
+    Scores { dense, best_of_file: dense, terms: candidate.terms.map_or(0, |listed| listed.score) }
 }
 
 /// The sum of the points, which is at least 0.
