@@ -102,7 +102,7 @@ fn priors_are_added_as_logarithms() {
     check(&[], 0);
     check(&[50], -693);
     check(&[30], -1_203);
-    check(&[150], 404);
+    check(&[150], 405);
     check(&[50, 50], -1_386);
     check(&[30, 30, 30], -2_500);
     let further = RankedHit { priors: vec![FURTHER_HIT], ..hit_of("a", "", 0) };
