@@ -46,6 +46,7 @@ impl Service {
             texts: index.clone(),
             packs: Arc::default(),
             embedder: index,
+            similarity: cairn_wiring::word_table()?,
             clock: Arc::clone(&clock),
             cursor_key: CursorKey([7; 32]),
             signals: Default::default(),
