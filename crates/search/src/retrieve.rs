@@ -21,8 +21,8 @@ use crate::{QueryError, Searcher};
 /// Maximum length of each list. The length is constant, so that every page of an answer ranks the same
 /// candidates.
 const DEPTH: usize = 200;
-/// Number of chunks whose scores are read. The first `DEPTH` of these chunks become candidates because of their
-/// scores. A later chunk becomes a candidate only if a different list contains it.
+/// Number of chunks whose scores are read. The first `DEPTH` of these chunks become candidates because of
+/// their scores. A later chunk becomes a candidate only if a different list contains it.
 const SCORED: usize = 1_000;
 /// Maximum number of symbols that become candidates because the question contains their names.
 const NAMED_SYMBOLS: usize = 50;

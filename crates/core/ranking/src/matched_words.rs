@@ -11,7 +11,7 @@ const FILLER_WORDS: &str = "\
     back because been before behind being between but came come comes could did done down during each else \
     even ever every everything exactly first gets go goes gone got had happen happened happens having he \
     her here him his instead just keep keeps kept kind last let long made make makes many may might more \
-    most much must never next no nobody nothing off often once one only other others out over own part \
+    most much must never next no nothing off often once one only other others out over own part \
     place put puts rather really rest same she should so somebody someone something sometimes sort still \
     such take taken takes their them these they thing things those though through together told too took \
     turn turned turns twice two under until up very way went were whether while whole within without would \

@@ -11,7 +11,7 @@ use crate::hit::RankedHit;
 
 /// Shorter names are ignored, because they often have a different meaning in other code.
 const MIN_NAME: usize = 4;
-/// A name with more definitions among the hits is ignored, because a mention does not tell them apart.
+/// A name with more definitions among the hits is ignored, because a mention may mean any of them.
 const MAX_DEFINITIONS: usize = 3;
 
 /// For each hit, the indexes of the other hits of the same repository whose code contains its name.

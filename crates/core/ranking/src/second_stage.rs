@@ -1,10 +1,10 @@
 //! The second stage of the ranking. It orders the first hits again, by sums of standardised values.
 //!
 //! The first stage decides which chunks are near a question. Its points are shares of the best value of each
-//! list, so one outlier makes the points of all other hits nearly equal. The second stage therefore reads the
-//! texts of the first hits and adds standardised values (see [`crate::standard`]): the vector score, the match
-//! of each word of the question, the sum of term weights, and the length of literals. The priors are addends,
-//! as logarithms. The weights were measured on the tuning half of the evaluation set.
+//! list, so one outlier makes the points of all other hits nearly equal. The second stage reads the texts of
+//! the first hits and adds standardised values (see [`crate::standard`]): the vector score, the match of each
+//! word of the question, the sum of term weights, and the length of literals. The priors are addends, as
+//! logarithms. The weights were measured on the tuning half of the evaluation set.
 //!
 //! The hits that an edge of the graph, a pattern or a definition places first keep their scores and places.
 //! All other hits of the second stage come next, and then the remaining hits of the first stage.
@@ -27,15 +27,15 @@ use crate::{ScopeFrequencies, Signal, Signals, StopWords, Subjects, is_stop_word
 const NUM_HITS: usize = 150;
 
 /// The weights of the standardised values, in hundredths.
-const DENSE: i64 = 40;
-const BEST_OF_FILE: i64 = 40;
-const MATCH: i64 = 55;
+const DENSE: i64 = 30;
+const BEST_OF_FILE: i64 = 35;
+const MATCH: i64 = 65;
 const PATH_MATCH: i64 = 27;
 /// The weight of the sum of term weights if one chunk contains all words of the question. The weight is
 /// multiplied by the fourth power of the largest share of the question's words that one chunk contains. If
 /// no chunk contains most of the words, the words that chunks contain are accidental.
 const TERMS: i64 = 100;
-const LITERALS: i64 = 19;
+const LITERALS: i64 = 25;
 /// The weights of points of the first stage, in hundredths.
 const PATH: i64 = 200;
 const NAMES: i64 = 50;
@@ -70,8 +70,8 @@ pub struct SecondStage<'a> {
     pub signals: Signals,
 }
 
-/// The hits that the second stage orders. Their texts must be read before [`rerank`] is called. `hits` must be
-/// sorted.
+/// The hits that the second stage orders. Their texts must be read before [`rerank`] is called. `hits` must
+/// be sorted.
 pub fn hits_of_second_stage(hits: &[RankedHit]) -> impl Iterator<Item = &RankedHit> {
     hits.iter().filter(|hit| !is_first(hit)).take(NUM_HITS)
 }
@@ -145,7 +145,7 @@ impl SecondStage<'_> {
                 }
             }
         };
-        let standard = |values: Vec<i64>| standardised(&values, 0);
+        let standard = |values: Vec<i64>| standardised(&values);
         if has(Signal::Vectors) {
             add("dense", DENSE, &standard(of_scores(|hit| hit.scores.dense)));
             if has(Signal::BestOfFile) {

@@ -2,13 +2,13 @@
 //!
 //! The vector of a chunk is the sum of all its words, so the many words of a long function hide the two words
 //! that answer the question. Here each word of the question is compared with each word of the chunk, and the
-//! most similar word counts. The similarities are standardised among the chunks, for each word of the question
-//! separately. So a word that all chunks match equally contributes nothing, and a word that only few chunks
+//! most similar word counts. The similarities are standardised among the chunks, separately for each word of
+//! the question. So a word that all chunks match equally contributes nothing, and a word that only few chunks
 //! match decides. This is a rarity of meanings, and it needs no table of frequencies.
 
 use rustc_hash::FxHashMap;
 
-use crate::standard::standardised;
+use crate::standard::above_median;
 use crate::{is_stop_word, words};
 
 /// Words after this number of words of a chunk are ignored, as in the vector of the chunk.
@@ -23,8 +23,8 @@ const SLACK: i64 = 20;
 
 /// The similarity of the meanings of words.
 pub trait WordSimilarity: Send + Sync {
-    /// For each word of `asked`, the similarity to each word of `words`, in thousandths from 0 to 1,000. Equal
-    /// words have the similarity 1,000. All words are in lower case.
+    /// For each word of `asked`, the similarity to each word of `words`, in thousandths from 0 to 1,000.
+    /// Equal words have the similarity 1,000. All words must be in lower case.
     fn similarities(&self, asked: &[&str], words: &[&str]) -> Vec<Vec<u16>>;
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn matches(similarities: &[Vec<u16>], texts: &[Vec<u32>]) -> Vec<i64>
             i64::from(similarities.max().unwrap_or_default())
         };
         let nearest: Vec<i64> = texts.iter().map(nearest).collect();
-        for (sum, value) in sums.iter_mut().zip(standardised(&nearest, SLACK)) {
+        for (sum, value) in sums.iter_mut().zip(above_median(&nearest, SLACK)) {
             *sum += value;
         }
     }
@@ -125,13 +125,13 @@ mod tests {
 
     #[test]
     fn word_that_few_texts_contain_decides() {
-        // The standard deviation of 1000 and 0 is 500, so the distance of each text is 500 / 520.
-        check(&["retry"], &["retry()", "send()"], &[961, -961]);
+        // The median is 0. The standard deviation of 1000, 0 and 0 is 471.404, and 20 is added to it.
+        check(&["retry"], &["retry()", "send()", "send"], &[2_034, 0, 0]);
         // All texts contain the second word, so it only halves the mean.
-        check(&["retry", "send"], &["retrySend", "send"], &[480, -480]);
+        check(&["retry", "send"], &["retrySend", "send", "to send"], &[1_017, 0, 0]);
         check(&["send"], &["send", "send"], &[0, 0]);
-        // The rarer word has the larger distance from the mean.
-        check(&["retry", "send"], &["retry", "send", "send", "send"], &[0, 0, 0, 0]);
+        // The text without the common word is one below the median. The rare word is 1000 / 453.012 above it.
+        check(&["retry", "send"], &["retry", "send", "send", "send"], &[603, 0, 0, 0]);
         check(&["a", "b"], &["x", "y"], &[0, 0]);
         check(&[], &["send", "retry"], &[0, 0]);
         check(&["send"], &[], &[]);
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn nearest_word_counts() {
         let similarities = [vec![100, 900, 300]];
-        // The nearest similarities are 300, 900 and 0. The mean is 400, and the standard deviation is 374.165.
-        assert_eq!(matches(&similarities, &[vec![0, 2], vec![1, 2], vec![]]), [-253, 1_268, -1_014]);
+        // The nearest similarities are 300, 900 and 0, and their standard deviation is 374.165.
+        assert_eq!(matches(&similarities, &[vec![0, 2], vec![1, 2], vec![]]), [0, 1_522, -761]);
     }
 }

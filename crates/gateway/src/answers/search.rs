@@ -145,8 +145,8 @@ pub struct Explanation {
 
 /// The points for one reason: the rank in a list (`dense`, `terms`, `names`, `relation`, `pattern`), the
 /// other results of the file, the path, the definition of the requested name, the graph, or the position on
-/// the path of a flow. For questions about meaning: the match of words, the literals, the priors, and code that
-/// mentions the result; these points are distances from the mean, so they may be negative.
+/// the path of a flow. If the second stage of the ranking ordered the result: distances from the mean, which
+/// may be negative.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ScorePart {
     pub part: String,

@@ -10,7 +10,7 @@ const EQUAL: u64 = 1_000;
 /// The number of bits of a length after the binary point.
 const LENGTH_BITS: u32 = 10;
 
-/// The vectors of words in the model that is part of the program. The table is the same for every model that
+/// The vectors of words in the model that is part of the program. The table is used with every model that
 /// embeds the chunks, so the similarity of two words does not depend on the provider of embeddings.
 #[derive(Clone, Debug)]
 pub struct WordTable {
@@ -55,8 +55,8 @@ impl WordSimilarity for WordTable {
     fn similarities(&self, asked: &[&str], words: &[&str]) -> Vec<Vec<u16>> {
         let asked: Vec<WordVector> = asked.iter().map(|word| self.vector(word)).collect();
         let mut similarities: Vec<Vec<u16>> = asked.iter().map(|_| Vec::with_capacity(words.len())).collect();
-        // Each word is compared with all words of the question at once, because these fit into the processor's
-        // first-level cache.
+        // Each word is compared with all words of the question at once, because these words fit into the
+        // processor's first-level cache.
         for word in words {
             let vector = self.vector(word);
             for (asked, similarities) in asked.iter().zip(&mut similarities) {

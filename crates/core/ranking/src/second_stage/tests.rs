@@ -57,16 +57,16 @@ fn matching_words_decide_among_equal_vectors() {
 }
 
 /// The mean of the vector scores is 20, and the standard deviation is 10. So the standardised values are -1
-/// and 1, and the points are 0.4 / 2 for the hit, and again for the best hit of the file.
+/// and 1, and the points are 0.3 / 2 for the hit, and 0.35 / 2 for the best hit of the file.
 #[test]
 fn standardised_values_are_weighted() {
     let found = ranked(vec![hit_of("a", "", 10), hit_of("b", "", 30)], "some question");
     let parts = |hit: &RankedHit| (points_of(hit, "dense"), points_of(hit, "best_of_file"), points_of(hit, "base"));
-    assert_eq!(parts(&found[0]), (200_000, 200_000, 300_001));
-    assert_eq!(found[0].score, 700_001);
-    // 300,000 · 3,000,000 / 3,400,000 is 264,705. The base raises the score to this value and 1 more point.
-    assert_eq!(parts(&found[1]), (-200_000, -200_000, 664_706));
-    assert_eq!(found[1].score, 264_706);
+    assert_eq!(parts(&found[0]), (150_000, 175_000, 300_001));
+    assert_eq!(found[0].score, 625_001);
+    // 300,000 · 3,000,000 / 3,325,000 is 270,676. The base raises the score to this value and 1 more point.
+    assert_eq!(parts(&found[1]), (-150_000, -175_000, 595_677));
+    assert_eq!(found[1].score, 270_677);
 }
 
 #[test]
@@ -159,9 +159,9 @@ fn mentioned_code_gets_points_from_the_best_hit() {
     let hits = vec![named("first", "helper()", 30), named("helper", "x", 10), named("other", "y", 10)];
     let found = ranked_with(hits, "z", Signals::only(&[Signal::Vectors, Signal::Mentions]));
     assert_eq!(paths(&found), ["first", "helper", "other"]);
-    // The standardised vector scores are 1.414, -0.707 and -0.707, so the scores are 282,800 and -141,400.
+    // The standardised vector scores are 1.414, -0.707 and -0.707, so the scores are 212,100 and -106,050.
     // The points are 15 % of the difference.
-    assert_eq!(points_of(&found[1], "mentioned"), 63_630);
+    assert_eq!(points_of(&found[1], "mentioned"), 47_722);
     assert_eq!(points_of(&found[2], "mentioned"), 0);
 }
 
