@@ -13,7 +13,7 @@ const FILLER_WORDS: &str = "\
     her here him his instead just keep keeps kept kind last let long made make makes many may might more \
     most much must never next no nothing off often once one only other others out over own part \
     place put puts rather really rest same she should so somebody someone something sometimes sort still \
-    such take taken takes their them these they thing things those though through together told too took \
+    such take taken takes their them these they thing things those though through together too took \
     turn turned turns twice two under until up very way went were whether while whole within without would \
     yes yet";
 

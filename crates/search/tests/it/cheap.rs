@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cairn_domain::{EdgeKind, SymbolKind};
 use cairn_ports::ChunkFilter;
 use cairn_question::QueryType;
-use cairn_search::{AnswerCache, Caller, SearchRequest, Searcher};
+use cairn_search::{AnswerCache, Caller, Found, SearchRequest, Searcher};
 use cairn_testkit::FakeContent;
 
 use crate::counting::Counted;
@@ -91,6 +91,45 @@ async fn ordinary_question_makes_one_call_for_each_list() {
     check(&["what uses render", "who uses render"], Relationship, over_edges).await;
     check(&["path from step_1 to step_3", "path from step_1 to step_4"], Flow, over_edges).await;
     check(&["user pattern", "sign pattern"], Pattern, Most { search: 2, ..over_edges }).await;
+}
+
+/// The second stage of the ranking reads the texts of the first hits in one call. All neighbours of the hits
+/// are among these first hits, so their texts are not read again.
+#[tokio::test]
+async fn second_stage_reads_texts_once() {
+    let over_edges = Most { graph: 1, search: 1, fetch: 1, places: 1 };
+    let questions = ["where is each new user signed in by number", "how does a new user sign in with a number"];
+    check(&questions, QueryType::Concept, over_edges).await;
+    check(&["path of a new user from step_1 to step_3"], QueryType::Flow, over_edges).await;
+    check(&["typical sign user pattern"], QueryType::Pattern, Most { search: 2, ..over_edges }).await;
+}
+
+/// A neighbour that is not among the first hits needs one more read. The question then makes as many calls as
+/// if each list needed a separate call.
+#[tokio::test]
+async fn distant_neighbour_needs_one_more_read() {
+    let first = "fn admit() {\n    register the new user by number()\n}\n";
+    let mut content = FakeContent::new("many", "c1").file("src/first.rs", "rust", first);
+    for number in 0..250 {
+        let (path, own) = (format!("src/file_{number}.rs"), format!("step_{number}"));
+        content = content.file(&path, "rust", &format!("fn {own}() {{\n    sign the user in({number})\n}}\n"));
+    }
+    let content = content
+        .file("src/z_far.rs", "rust", "fn far() {\n}\n")
+        .symbol("src/first.rs", "admit", SymbolKind::Function, (1, 3))
+        .symbol("src/z_far.rs", "far", SymbolKind::Function, (1, 2))
+        .edge("admit", EdgeKind::Calls, "far", 2, 100);
+    let (counted, searcher) = searcher_over(vec![content]).await;
+    let answer = searcher.search(&ask("how is a new user registered by number")).await.expect("an answer");
+    let shown: Vec<(&str, bool)> =
+        answer.found.iter().map(|found| (found.hit.chunk.path.as_str(), has_part(found, "graph"))).collect();
+    assert!(shown[0] == ("src/first.rs", false) && shown.contains(&("src/z_far.rs", true)), "{shown:?}");
+    let calls = counted.calls();
+    assert_eq!((calls["VectorStore::search"], calls["VectorStore::fetch"]), (1, 2), "{calls:?}");
+}
+
+fn has_part(found: &Found, name: &str) -> bool {
+    found.hit.contributions.iter().any(|part| part.name == name)
 }
 
 /// A question that is the name of a file reads the place of the first chunk of the file.
