@@ -23,6 +23,8 @@ const SYNONYMS_OF_A_WORD: usize = 3;
 #[derive(Clone)]
 pub(crate) struct PreparedQuery {
     pub(crate) view: View,
+    /// The text that is searched: the question, or the question without the words that state filters.
+    pub(crate) text: String,
     /// The type of the question, and the names in it.
     pub(crate) parsed: ParsedQuery,
     pub(crate) words: QueryWords,
@@ -135,7 +137,15 @@ impl Searcher {
         let mut terms = query_terms(text, &frequencies);
         let sum_of_weights = terms.iter().map(|(_, weight)| i64::from(*weight)).sum();
         add_synonyms(&mut terms, &synonyms, &frequencies);
-        Ok(WeightedWords { words, subjects: Subjects::of(text), frequencies, of_repositories, terms, sum_of_weights })
+        Ok(WeightedWords {
+            text: text.to_owned(),
+            words,
+            subjects: Subjects::of(text),
+            frequencies,
+            of_repositories,
+            terms,
+            sum_of_weights,
+        })
     }
 
     /// The frequencies of the words of a text in these repositories, and how much of the keywords each of the
@@ -158,6 +168,7 @@ impl Searcher {
 
 /// The fields of a prepared question that do not depend on an embedding.
 struct WeightedWords {
+    text: String,
     words: QueryWords,
     subjects: Subjects,
     frequencies: ScopeFrequencies,
@@ -168,9 +179,10 @@ struct WeightedWords {
 
 impl WeightedWords {
     fn with_vector(self, view: View, parsed: ParsedQuery, vector: Option<DenseVector>) -> PreparedQuery {
-        let Self { words, subjects, frequencies, of_repositories, terms, sum_of_weights } = self;
+        let Self { text, words, subjects, frequencies, of_repositories, terms, sum_of_weights } = self;
         PreparedQuery {
             view,
+            text,
             parsed,
             words,
             subjects,

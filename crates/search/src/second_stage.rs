@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use cairn_domain::Scope;
 use cairn_question::QueryType;
-use cairn_ranking::{RankedHit, SecondStage, Signal, Signals, Subjects, asks_for_file, hits_of_second_stage, rerank};
+use cairn_ranking::{
+    RankedHit, SecondStage, Signal, Signals, Subjects, asks_for_file, hits_of_second_stage, is_comparable, rerank,
+};
 
 use crate::chunk_id::{ChunkId, id_of_chunk};
 use crate::prepared_query::PreparedQuery;
@@ -12,12 +14,14 @@ use crate::{QueryError, Searcher};
 
 impl PreparedQuery {
     /// Whether the second stage orders the hits. It orders hits by their meaning, so it is used only for
-    /// questions about a topic, a flow or a pattern. Names decide the order for all other questions.
+    /// questions about a topic, a flow or a pattern. Names decide the order for all other questions. The names
+    /// in the question must be resolved.
     pub(crate) fn has_second_stage(&self, signals: Signals) -> bool {
         let is_about_meaning =
             matches!(self.parsed.query_type, QueryType::Concept | QueryType::Flow | QueryType::Pattern);
-        let is_about_name = self.words.whole.is_some() || asks_for_file(&self.parsed.text, &self.words);
-        signals.has(Signal::SecondStage) && is_about_meaning && !is_about_name
+        let is_about_name =
+            self.words.whole.is_some() || !self.names.leading.is_empty() || asks_for_file(&self.text, &self.words);
+        signals.has(Signal::SecondStage) && is_about_meaning && !is_about_name && is_comparable(&self.text)
     }
 }
 
@@ -42,7 +46,7 @@ impl Searcher {
             }
         }
         let stage = SecondStage {
-            question: &query.parsed.text,
+            question: &query.text,
             similarity: &*self.similarity,
             frequencies: &query.frequencies,
             subjects,

@@ -63,7 +63,7 @@ pub(crate) struct Retrieved {
     pub(crate) query: PreparedQuery,
     /// The files and directories whose names match, if the search looks for files.
     pub(crate) files: FoundFiles,
-    /// The hits. Only the hits of the page may contain their texts.
+    /// The hits. The hits of the page and those of the second stage contain their texts.
     pub(crate) hits: Vec<RankedHit>,
     /// The resolved time, if the question states a restriction such as "since yesterday".
     pub(crate) since: Option<i64>,

@@ -20,8 +20,8 @@ use crate::payload::{Fields, RECORD, id_text};
 const MAX_CACHED_BYTES: usize = 96 << 20;
 /// The memory that a cached point uses in addition to its texts.
 const POINT_BYTES: usize = 256;
-/// Maximum number of points of one request. The lists of a question have fewer points.
-const POINTS_OF_A_REQUEST: usize = 2_000;
+/// Maximum number of points of one request. The two lists of a question have fewer points.
+const POINTS_OF_A_REQUEST: usize = 3_000;
 
 /// The fields of a point.
 #[derive(PartialEq, Debug)]

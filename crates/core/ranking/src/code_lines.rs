@@ -7,41 +7,47 @@ use crate::words;
 
 /// A line that begins with one of these strings is a comment.
 const COMMENT: [&str; 8] = ["//", "/*", "*", "#", "--", ";;", "{-", "%"];
-/// The signs that begin and end a docstring.
-const DOCSTRING: [&str; 2] = ["\"\"\"", "'''"];
+/// The signs that begin and end a docstring, or a literal of several lines.
+const LONG_QUOTES: [&str; 2] = ["\"\"\"", "'''"];
 /// Lines of these languages begin with `#`, but are no comments.
 const DIRECTIVES: [&str; 6] = ["#include", "#define", "#if", "#el", "#pragma", "#["];
 
 /// The lines of a text that are not comments.
 pub(crate) fn code_lines(text: &str) -> impl Iterator<Item = &str> {
-    let mut docstring: Option<&str> = None;
+    // The signs that end the open docstring or literal, and whether it is a docstring.
+    let mut open: Option<(&str, bool)> = None;
     text.lines().filter(move |line| {
         let line = line.trim_start();
-        if let Some(end) = docstring {
-            if line.contains(end) {
-                docstring = None;
+        let is_odd = |signs: &&str| line.matches(*signs).count() % 2 == 1;
+        if let Some((end, is_docstring)) = open {
+            if is_odd(&end) {
+                open = None;
             }
-            return false;
+            return !is_docstring;
         }
-        if let Some(begin) = DOCSTRING.into_iter().find(|begin| line.starts_with(begin)) {
-            docstring = (line.matches(begin).count() < 2).then_some(begin);
+        if let Some(begin) = LONG_QUOTES.into_iter().find(|begin| line.starts_with(begin)) {
+            open = is_odd(&begin).then_some((begin, true));
             return false;
         }
         let is_directive = DIRECTIVES.iter().any(|directive| line.starts_with(directive));
-        is_directive || !COMMENT.iter().any(|comment| line.starts_with(comment))
+        let is_code = is_directive || !COMMENT.iter().any(|comment| line.starts_with(comment));
+        if is_code {
+            open = LONG_QUOTES.into_iter().find(is_odd).map(|begin| (begin, false));
+        }
+        is_code
     })
 }
 
-/// Number of words in the string literals of a line. Literals of one character are not counted.
+/// Number of words in the string literals of a line. Literals of one character are not counted. The time is
+/// linear in the length of the line.
 pub(crate) fn words_in_literals(line: &str) -> u64 {
     let bytes = line.as_bytes();
     let (mut count, mut position) = (0, 0);
+    let mut quotes = vec![b'"', b'\'', b'`'];
     while position < bytes.len() {
         let quote = bytes[position];
-        let end = match quote {
-            b'"' | b'\'' | b'`' => end_of_literal(bytes, position),
-            _ => None,
-        };
+        let is_quote = quotes.contains(&quote);
+        let end = if is_quote { end_of_literal(bytes, position) } else { None };
         match end {
             Some(end) => {
                 // A short text in single quotes is usually a character. Quotes are ASCII characters, so both
@@ -53,7 +59,13 @@ pub(crate) fn words_in_literals(line: &str) -> u64 {
                 }
                 position = end + 1;
             }
-            None => position += 1,
+            None => {
+                if is_quote {
+                    // The rest of the line contains no end of such a literal.
+                    quotes.retain(|other| *other != quote);
+                }
+                position += 1;
+            }
         }
     }
     count
@@ -92,6 +104,20 @@ mod tests {
         check("#include <a.h>\n# comment\n#[test]", &["#include <a.h>", "#[test]"]);
         check("-- one\nlocal a = 1", &["local a = 1"]);
         check("", &[]);
+    }
+
+    #[test]
+    fn code_after_a_long_literal_is_code() {
+        let check = |text: &str, expect: &[&str]| assert_eq!(code_lines(text).collect::<Vec<_>>(), expect, "{text}");
+        let query = "SQL = \"\"\"\nselect 1\n# two\n\"\"\"\nrun_query(SQL)";
+        check(query, &["SQL = \"\"\"", "select 1", "# two", "\"\"\"", "run_query(SQL)"]);
+        check("a = '''one'''\n# two\nb()", &["a = '''one'''", "b()"]);
+    }
+
+    #[test]
+    fn line_of_quotes_takes_linear_time() {
+        assert_eq!(words_in_literals(&"\\\"".repeat(1_000_000)), 0);
+        assert_eq!(words_in_literals(&format!("{}'open file'", "\\\"".repeat(1_000_000))), 2);
     }
 
     #[test]

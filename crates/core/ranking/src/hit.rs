@@ -24,7 +24,8 @@ pub struct Contribution {
     pub name: &'static str,
     /// The rank in the list; the first rank is 1. `None` for parts that do not come from a list.
     pub rank: Option<u32>,
-    /// In millionths, after all priors. Points of the second stage may be negative.
+    /// In millionths, after all priors. Points of the second stage may be negative, and only the priors of
+    /// `path` and `names` are included in them.
     pub points: i64,
 }
 
@@ -49,7 +50,8 @@ pub struct RankedHit {
     pub contributions: Vec<Contribution>,
     pub scores: Scores,
     /// All factors that changed the score. The priors multiply the contributions. The factors for a further
-    /// hit in a file, and for a pattern that the question does not ask for, multiply the sum.
+    /// hit in a file, and for a pattern that the question does not ask for, multiply the sum. In the second
+    /// stage, the contribution `prior` is the logarithm of the product of these factors.
     pub priors: Vec<Prior>,
     pub relation_rank: Option<RelationRank>,
     /// The edges over which the hit was found, the best first.

@@ -51,6 +51,7 @@ pub use expansion::{Expansion, expand, lead_with_path};
 pub use frequencies::{DocumentFrequencies, FrequencyCounter, InvalidFrequencies, shipped_frequencies};
 pub use hit::{Contribution, Place, RankedHit, Scores};
 pub use list_points::{Listed, ScoreRange};
+pub use matched_words::is_comparable;
 pub use named_repository::RepositoryMentions;
 pub use priors::{Prior, Subjects};
 pub use query_words::{QueryWords, Spelling, is_end_of_path, keywords};

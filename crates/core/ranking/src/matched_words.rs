@@ -38,7 +38,7 @@ pub(crate) fn matched_words(question: &str, rarity: impl Fn(&str) -> u32) -> Vec
     }
     if found.len() > MAX_WORDS {
         let mut order: Vec<usize> = (0..found.len()).collect();
-        order.sort_by_key(|index| (Reverse(rarity(&found[*index])), *index));
+        order.sort_by_cached_key(|index| (Reverse(rarity(&found[*index])), *index));
         order.truncate(MAX_WORDS);
         order.sort_unstable();
         found = order.into_iter().map(|index| std::mem::take(&mut found[index])).collect();
@@ -46,9 +46,32 @@ pub(crate) fn matched_words(question: &str, rarity: impl Fn(&str) -> u32) -> Vec
     found
 }
 
+/// Whether the meaning of a question can be compared word by word: it contains such words, and most of its
+/// letters are ASCII letters. The table of words contains no words of other scripts.
+pub fn is_comparable(question: &str) -> bool {
+    let letters = question.chars().filter(|character| character.is_alphabetic());
+    let (num_ascii, num_others) = letters.fold((0, 0), |(ascii, others), letter| match letter.is_ascii() {
+        true => (ascii + 1, others),
+        false => (ascii, others + 1),
+    });
+    num_ascii > num_others && !matched_words(question, |_| 0).is_empty()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn questions_in_other_scripts_are_not_comparable() {
+        let check = |question: &str, expect: bool| assert_eq!(is_comparable(question), expect, "{question}");
+        check("where is the signature of a token checked", true);
+        check("größe of a file", true);
+        check("где проверяется подпись токена доступа", false);
+        check("где validate проверяет подпись токена", false);
+        check("令牌签名在哪里验证", false);
+        check("1 + 2", false);
+        check("", false);
+    }
 
     #[test]
     fn filler_words_are_not_compared() {

@@ -41,6 +41,8 @@ const FILE_HAS_THE_NAME: u64 = 3 * ONE / 2;
 const LEADING: u64 = 20 * ONE;
 /// The score of each further hit in a file is multiplied by this factor.
 pub(crate) const FURTHER_HIT: Prior = Prior { name: "same_file", percent: 60 };
+/// The name of the factor that places a pattern after the first hit that is not a pattern.
+pub(crate) const PATTERN_NOT_ASKED_FOR: &str = "pattern_not_asked_for";
 /// The contributions that do not depend on the words of a repository: they come from a name in the question
 /// or from an edge of the graph.
 pub(crate) const DIRECT: [&str; 3] = ["relation", "pattern", "definition"];
@@ -108,7 +110,7 @@ fn hold_patterns_back(hits: &mut [RankedHit]) {
         // score of the other hit.
         let percent = (first_other.saturating_sub(1) * 100 / hit.score.max(1)).min(99) as u32;
         hit.score = hit.score * u64::from(percent) / 100;
-        hit.priors.push(Prior { name: "pattern_not_asked_for", percent });
+        hit.priors.push(Prior { name: PATTERN_NOT_ASKED_FOR, percent });
     }
     sort(hits);
 }

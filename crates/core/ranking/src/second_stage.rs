@@ -18,7 +18,7 @@ use crate::fixed::{ONE, log2_of_ratio};
 use crate::hit::{Contribution, RankedHit};
 use crate::matched_words::matched_words;
 use crate::mentions::mentioned_by;
-use crate::rank::{DIRECT, FURTHER_HIT, factor, sort, sum};
+use crate::rank::{DIRECT, FURTHER_HIT, PATTERN_NOT_ASKED_FOR, factor, sort, sum};
 use crate::standard::{STANDARD, standardised};
 use crate::word_match::{Vocabulary, WordSimilarity, matches};
 use crate::{ScopeFrequencies, Signal, Signals, StopWords, Subjects, is_stop_word, terms, words};
@@ -52,7 +52,9 @@ const SAME_FILE: i64 = 50;
 /// The number of points of a standardised value of 1/1000 with the weight 1/100. A standardised value of 1
 /// with the weight 1 gets half a point, so that all scores are below those of the hits that come first.
 const UNIT: i64 = 5;
-/// The score of an average hit, and the distance below the average at which half of this score is left.
+/// The highest score of a hit after the second stage. Hits of the second stage have higher scores.
+const BASE: i64 = 1_000_000;
+/// The score of an average hit above `BASE`, and the distance below the average at which half of this score is left.
 const AVERAGE: i64 = 300_000;
 const HALF: i64 = 3_000_000;
 /// The number of points by which a pattern that the question does not ask for is behind another hit.
@@ -85,25 +87,28 @@ fn is_first(hit: &RankedHit) -> bool {
 pub fn rerank(hits: Vec<RankedHit>, stage: SecondStage<'_>) -> Vec<RankedHit> {
     let (mut all, others): (Vec<RankedHit>, Vec<RankedHit>) = hits.into_iter().partition(is_first);
     let mut rest = others;
-    let later = rest.split_off(rest.len().min(NUM_HITS));
+    let mut later = rest.split_off(rest.len().min(NUM_HITS));
+    for hit in &mut rest {
+        // These two rules are applied again, to the scores of this stage.
+        hit.priors.retain(|prior| prior.name != FURTHER_HIT.name && prior.name != PATTERN_NOT_ASKED_FOR);
+    }
     let parts = stage.parts(&rest);
     for (hit, parts) in rest.iter_mut().zip(parts) {
         hit.contributions = parts;
-        hit.priors.retain(|prior| *prior != FURTHER_HIT);
     }
     if stage.signals.has(Signal::Mentions) {
         add_mentions(&mut rest);
     }
     if stage.further_hits_count_less && stage.signals.has(Signal::FurtherHits) {
-        reduce_further_hits(&mut rest);
+        reduce_further_hits(&all, &mut rest);
     }
     if !stage.subjects.patterns && stage.signals.has(Signal::Patterns) {
         hold_patterns_back(&mut rest);
     }
-    let lowest = later.iter().map(|hit| hit.score).max().unwrap_or_default().cast_signed();
     for hit in &mut rest {
-        set_score(hit, lowest);
+        set_score(hit);
     }
+    lower(&mut later);
     all.append(&mut rest);
     all.extend(later);
     sort(&mut all);
@@ -121,13 +126,28 @@ fn add(hit: &mut RankedHit, name: &'static str, points: i64) {
     }
 }
 
-/// Adds the points that make the score positive and higher than `lowest`. Scores above the average keep their
+/// Adds the points that make the score positive and higher than `BASE`. Scores above the average keep their
 /// distances, because the graph and the path of a flow use shares and sums of scores.
-fn set_score(hit: &mut RankedHit, lowest: i64) {
+fn set_score(hit: &mut RankedHit) {
     let points = points(hit);
     let score = if points >= 0 { AVERAGE + points } else { AVERAGE * HALF / (HALF - points) };
-    add(hit, "base", lowest + 1 + score - points);
+    add(hit, "base", BASE + 1 + score - points);
     hit.score = sum(&hit.contributions);
+}
+
+/// Lowers the scores of the hits after the second stage, so that none is higher than `BASE`. Their order is
+/// kept.
+fn lower(later: &mut [RankedHit]) {
+    let best = later.iter().map(|hit| hit.score).max().unwrap_or_default();
+    let most = BASE.cast_unsigned();
+    if best <= most {
+        return;
+    }
+    for hit in later {
+        let lowered = hit.score * most / best;
+        add(hit, "base", lowered.cast_signed() - hit.score.cast_signed());
+        hit.score = lowered;
+    }
 }
 
 impl SecondStage<'_> {
@@ -152,9 +172,11 @@ impl SecondStage<'_> {
                 add("best_of_file", BEST_OF_FILE, &standard(of_scores(|hit| hit.scores.best_of_file)));
             }
         }
-        let words = Words::read(hits);
+        let asked = matched_words(self.question, |word| self.rarity(word));
+        let words = Words::read(hits, &asked);
         let vocabulary = words.vocabulary.words();
-        let similarities = self.similarities(&vocabulary);
+        let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
+        let similarities = self.similarity.similarities(&asked, &vocabulary);
         if has(Signal::WordMatch) {
             add("match", MATCH, &standard(matches(&similarities, &words.of_texts)));
         }
@@ -162,7 +184,7 @@ impl SecondStage<'_> {
             add("path_match", PATH_MATCH, &standard(matches(&similarities, &words.of_paths)));
         }
         if has(Signal::Terms) {
-            let weight = weight_of_terms(self.coverage(&vocabulary, &words.of_texts));
+            let weight = weight_of_terms(self.coverage(&words));
             let values = standard(of_scores(|hit| hit.scores.terms));
             add("terms", 1, &values.iter().map(|value| value * weight / STANDARD).collect::<Vec<_>>());
         }
@@ -177,13 +199,6 @@ impl SecondStage<'_> {
         parts
     }
 
-    /// The similarity of each compared word of the question to each word of the vocabulary.
-    fn similarities(&self, vocabulary: &[&str]) -> Vec<Vec<u16>> {
-        let asked = matched_words(self.question, |word| self.rarity(word));
-        let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
-        self.similarity.similarities(&asked, vocabulary)
-    }
-
     fn rarity(&self, word: &str) -> u32 {
         let mut rarity = 0;
         terms(word, StopWords::Kept, |term| rarity = self.frequencies.inverse(term));
@@ -191,11 +206,11 @@ impl SecondStage<'_> {
     }
 
     /// The largest share of the question's words, weighted by rarity, that one text contains, in thousandths.
-    fn coverage(&self, vocabulary: &[&str], texts: &[Vec<u32>]) -> i64 {
+    fn coverage(&self, read: &Words) -> i64 {
         let mut asked: BTreeMap<u32, usize> = BTreeMap::new();
         let mut weights: Vec<i64> = Vec::new();
         words(self.question, |word| {
-            if !is_stop_word(word) {
+            if !is_stop_word(word) && !read.vocabulary.is_too_short(word) {
                 terms(word, StopWords::Kept, |term| {
                     let is_unknown = self.frequencies.num_chunks() > 0 && self.frequencies.count(term) == 0;
                     if !is_unknown && weights.len() < MAX_COVERED && !asked.contains_key(&term) {
@@ -210,12 +225,12 @@ impl SecondStage<'_> {
             terms(word, StopWords::Kept, |term| place |= asked.get(&term).map_or(0, |index| 1 << index));
             place
         };
-        let places: Vec<u64> = vocabulary.iter().map(place).collect();
+        let places: Vec<u64> = read.vocabulary.words().iter().map(place).collect();
         let weight_of = |set: u64| -> i64 {
             weights.iter().enumerate().filter(|(index, _)| set >> index & 1 == 1).map(|(_, weight)| weight).sum()
         };
         let covered = |text: &Vec<u32>| weight_of(text.iter().fold(0, |set, word| set | places[*word as usize]));
-        let most = texts.iter().map(covered).max().unwrap_or_default();
+        let most = read.of_texts.iter().map(covered).max().unwrap_or_default();
         (most * STANDARD).checked_div(weights.iter().sum()).unwrap_or_default()
     }
 }
@@ -240,8 +255,9 @@ struct Words {
 }
 
 impl Words {
-    fn read(hits: &[RankedHit]) -> Self {
-        let mut words = Self::default();
+    /// The words of the hits, for a comparison with the words of a question.
+    fn read(hits: &[RankedHit], asked: &[String]) -> Self {
+        let mut words = Self { vocabulary: Vocabulary::for_words(asked), ..Self::default() };
         for hit in hits {
             let chunk = &hit.chunk;
             let name = chunk.symbol.as_deref().or(chunk.heading.as_deref()).unwrap_or_default();
@@ -271,15 +287,14 @@ const LN_2: i64 = 693_147;
 
 /// The natural logarithm of the product of the priors, in thousandths.
 fn logarithm_of_priors(hit: &RankedHit) -> i64 {
-    let priors: Vec<_> = hit.priors.iter().filter(|prior| **prior != FURTHER_HIT).copied().collect();
-    let factor = factor(&priors).max(1);
+    let factor = factor(&hit.priors).max(1);
     let log2 = |numerator, denominator| i64::from(log2_of_ratio(numerator, denominator, FRACTION_BITS));
     let log2 = log2(factor, ONE) - log2(ONE, factor);
     let (least, most) = PRIOR_RANGE;
     (log2 * LN_2 / (1_000 << FRACTION_BITS)).clamp(least, most)
 }
 
-/// Adds points to the code that a good hit mentions.
+/// Adds points to the code that a good hit mentions. A mention by a bad hit has no effect.
 fn add_mentions(hits: &mut [RankedHit]) {
     let scores: Vec<i64> = hits.iter().map(points).collect();
     let mut sorted = scores.clone();
@@ -287,17 +302,18 @@ fn add_mentions(hits: &mut [RankedHit]) {
     let Some(unmentioned) = sorted.get(sorted.len().saturating_sub(1) * UNMENTIONED_PERCENTILE / 100) else { return };
     let mentions = mentioned_by(hits);
     for (hit, mentions) in hits.iter_mut().zip(mentions) {
-        let best = mentions.into_iter().map(|index| scores[index]).max().unwrap_or(*unmentioned);
+        let best = mentions.into_iter().map(|index| scores[index]).fold(*unmentioned, i64::max);
         add(hit, "mentioned", (best - unmentioned) * MENTIONED / 100);
     }
 }
 
-/// Reduces the scores of all hits of a file except the best one.
-fn reduce_further_hits(hits: &mut [RankedHit]) {
+/// Reduces the scores of all hits of a file except the best one. `first` are the hits that come first.
+fn reduce_further_hits(first: &[RankedHit], hits: &mut [RankedHit]) {
     sort_by_points(hits);
-    let mut files: BTreeSet<(RepositoryId, RepoPath)> = BTreeSet::new();
+    let file = |hit: &RankedHit| (hit.chunk.repository, hit.chunk.path.clone());
+    let mut files: BTreeSet<(RepositoryId, RepoPath)> = first.iter().map(file).collect();
     for hit in hits {
-        if !files.insert((hit.chunk.repository, hit.chunk.path.clone())) {
+        if !files.insert(file(hit)) {
             add(hit, FURTHER_HIT.name, -SAME_FILE * STANDARD * UNIT);
         }
     }
@@ -311,7 +327,7 @@ fn hold_patterns_back(hits: &mut [RankedHit]) {
     for hit in hits.iter_mut().filter(is_pattern) {
         let excess = points(hit) - first_other + BEHIND;
         if excess > 0 {
-            add(hit, "pattern_not_asked_for", -excess);
+            add(hit, PATTERN_NOT_ASKED_FOR, -excess);
         }
     }
 }

@@ -42,6 +42,8 @@ impl WordSimilarity for EqualWords {
 /// The distinct words of texts. Each word has a number, so that it is compared with the question only once.
 #[derive(Debug, Default)]
 pub(crate) struct Vocabulary {
+    /// Words that are shorter than `MIN_WORD`, but are not ignored.
+    short: Vec<String>,
     numbers: FxHashMap<Box<str>, u32>,
     /// For each word, the number of the last text in which it was found.
     last_text: Vec<u32>,
@@ -49,6 +51,18 @@ pub(crate) struct Vocabulary {
 }
 
 impl Vocabulary {
+    /// A vocabulary for a comparison with these words of a question. Short words of the question, such as
+    /// `db`, are not ignored in chunks.
+    pub(crate) fn for_words(asked: &[String]) -> Self {
+        let short = asked.iter().filter(|word| word.len() < MIN_WORD).cloned().collect();
+        Self { short, ..Self::default() }
+    }
+
+    /// Whether the word is ignored because it is short.
+    pub(crate) fn is_too_short(&self, word: &str) -> bool {
+        word.len() < MIN_WORD && !self.short.iter().any(|short| short == word)
+    }
+
     /// The numbers of the distinct words of a text that consists of several parts.
     pub(crate) fn read(&mut self, parts: &[&str]) -> Vec<u32> {
         self.num_texts += 1;
@@ -57,7 +71,7 @@ impl Vocabulary {
         for part in parts {
             words(part, |word| {
                 num_words += 1;
-                if num_words <= MAX_WORDS_OF_CHUNK && word.len() >= MIN_WORD && !is_stop_word(word) {
+                if num_words <= MAX_WORDS_OF_CHUNK && !self.is_too_short(word) && !is_stop_word(word) {
                     self.add(word, &mut found);
                 }
             });
@@ -144,6 +158,8 @@ mod tests {
         assert_eq!(vocabulary.read(&["x file close_file"]), [1, 2]);
         assert_eq!(vocabulary.words(), ["open", "file", "close"]);
         assert_eq!(vocabulary.read(&["open"]), [0]);
+        let mut vocabulary = Vocabulary::for_words(&["db".to_owned(), "open".to_owned()]);
+        assert_eq!(vocabulary.read(&["open db of io"]), [0, 1]);
     }
 
     #[test]

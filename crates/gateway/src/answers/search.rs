@@ -136,7 +136,7 @@ pub struct TextPlace {
 pub struct Explanation {
     pub parts: Vec<ScorePart>,
     /// The factors of the score. The points already include all factors except `same_file` and
-    /// `pattern_not_asked_for`.
+    /// `pattern_not_asked_for`. If there is a part `prior`, it contains these factors.
     pub factors: Vec<ScoreFactor>,
     /// A definition that the question names. The result may also contain other definitions.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cairn_domain::{EdgeKind, SymbolKind};
 use cairn_ports::ChunkFilter;
 use cairn_question::QueryType;
-use cairn_search::{AnswerCache, Caller, Found, SearchRequest, Searcher};
+use cairn_search::{AnswerCache, Caller, Found, SearchAnswer, SearchRequest, Searcher};
 use cairn_testkit::FakeContent;
 
 use crate::counting::Counted;
@@ -102,6 +102,47 @@ async fn second_stage_reads_texts_once() {
     check(&questions, QueryType::Concept, over_edges).await;
     check(&["path of a new user from step_1 to step_3"], QueryType::Flow, over_edges).await;
     check(&["typical sign user pattern"], QueryType::Pattern, Most { search: 2, ..over_edges }).await;
+}
+
+/// Names decide the order of the hits of all other questions.
+#[tokio::test]
+async fn only_questions_about_meaning_have_a_second_stage() {
+    let named = service("one").file("src/named.rs", "rust", "fn sign_new_user_quickly() {\n}\n").symbol(
+        "src/named.rs",
+        "sign_new_user_quickly",
+        SymbolKind::Function,
+        (1, 2),
+    );
+    let (_, searcher) = searcher_over(vec![named]).await;
+    for (query, expect) in [
+        ("where is each new user signed in by number", true),
+        ("where is each new user signed in by number, without tests", true),
+        ("path of a new user from step_1 to step_3", true),
+        ("typical sign user pattern", true),
+        ("what calls step_7", false),
+        ("where is step_7 defined", false),
+        ("step_7", false),
+        ("docs/guide.md", false),
+        ("user sign", false),
+        ("script that signs the user in by number", false),
+        ("sign new user quickly", false),
+        // The table of words contains no words of this script.
+        ("как пользователь регистрируется в guide", false),
+    ] {
+        let answer = searcher.search(&ask(query)).await.expect("an answer");
+        assert_eq!(answer.found.iter().any(|found| has_part(found, "match")), expect, "{query}");
+    }
+}
+
+/// The second stage compares the question without the words that state filters.
+#[tokio::test]
+async fn words_that_state_filters_are_not_compared() {
+    let (_, searcher) = searcher_over(vec![service("one")]).await;
+    let question = "where is each new user signed in by number";
+    let plain = searcher.search(&ask(question)).await.expect("an answer");
+    let filtered = searcher.search(&ask(&format!("{question}, without tests"))).await.expect("an answer");
+    let hits = |answer: &SearchAnswer| answer.found.iter().map(|found| found.hit.clone()).collect::<Vec<_>>();
+    assert_eq!(hits(&plain), hits(&filtered));
 }
 
 /// A neighbour that is not among the first hits needs one more read. The question then makes as many calls as

@@ -21,6 +21,7 @@ pub struct WordTable {
 /// The vector of a word.
 #[derive(Clone, Copy)]
 struct WordVector {
+    hash: u32,
     row: usize,
     elements: &'static [u8; DIMENSIONS],
     /// The length of the vector, with [`LENGTH_BITS`] bits after the binary point.
@@ -33,17 +34,18 @@ impl WordTable {
     }
 
     fn vector(&self, word: &str) -> WordVector {
-        let row = self.model.row_of(hash_of(word.as_bytes()));
+        let hash = hash_of(word.as_bytes());
+        let row = self.model.row_of(hash);
         let elements = self.model.row(row);
         let square = self.dots.of(elements, elements).unsigned_abs();
-        WordVector { row, elements, length: (u64::from(square) << (2 * LENGTH_BITS)).isqrt() }
+        WordVector { hash, row, elements, length: (u64::from(square) << (2 * LENGTH_BITS)).isqrt() }
     }
 
-    /// The cosine of the angle between the vectors, in thousandths; 0 if it is negative. Words outside the
-    /// vocabulary that share a row count as equal, which is rare.
+    /// The cosine of the angle between the vectors, in thousandths; 0 if it is negative. Many words outside
+    /// the vocabulary share a row; the similarity of different words with the same row is 0.
     fn similarity(&self, left: WordVector, right: WordVector) -> u16 {
         if left.row == right.row {
-            return EQUAL as u16;
+            return if left.hash == right.hash { EQUAL as u16 } else { 0 };
         }
         let dot = u64::try_from(self.dots.of(left.elements, right.elements)).unwrap_or_default();
         let cosine = ((dot * EQUAL) << (2 * LENGTH_BITS)).checked_div(left.length * right.length);
@@ -80,6 +82,15 @@ mod tests {
         for word in ["retry", "zyzzyvaish", "x"] {
             assert_eq!(similarity(word, word), 1_000, "{word}");
         }
+    }
+
+    #[test]
+    fn unknown_words_with_the_same_row_are_not_similar() {
+        let table = WordTable::shipped().expect("the shipped model is valid");
+        let row = |word: &str| table.model.row_of(hash_of(word.as_bytes()));
+        let unknown: Vec<String> = (0..20_000).map(|number| format!("zyzzyvaish{number}")).collect();
+        let shared = unknown[1..].iter().find(|word| row(word) == row(&unknown[0])).expect("there are 2,048 rows");
+        assert_eq!(similarity(&unknown[0], shared), 0);
     }
 
     #[test]

@@ -92,9 +92,9 @@ async fn lists_of_a_question_are_one_request() -> Result<()> {
     let mut vector = probe();
     (vector.0[0], vector.0[2]) = (8, 1);
     let terms = [(7, 8), (8, 1)];
-    let request = ListsRequest { dense: Some((&vector, 200)), sparse: (&terms, 1_000), num_records: 200 };
+    let request = ListsRequest { dense: Some((&vector, 1_000)), sparse: (&terms, 1_000), num_records: 200 };
     let first = store.search(&view, &scope, &filter, request).await?;
-    assert_eq!((first.dense.len(), first.sparse.len()), (200, 1_000));
+    assert_eq!((first.dense.len(), first.sparse.len()), (1_000, 1_000));
     assert_eq!(proxy.take(), 2, "the second request reads the points, because the cache is empty");
     assert_eq!(store.search(&view, &scope, &filter, request).await?, first);
     assert_eq!(proxy.take(), 1);

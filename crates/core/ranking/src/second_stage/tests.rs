@@ -62,11 +62,12 @@ fn matching_words_decide_among_equal_vectors() {
 fn standardised_values_are_weighted() {
     let found = ranked(vec![hit_of("a", "", 10), hit_of("b", "", 30)], "some question");
     let parts = |hit: &RankedHit| (points_of(hit, "dense"), points_of(hit, "best_of_file"), points_of(hit, "base"));
-    assert_eq!(parts(&found[0]), (150_000, 175_000, 300_001));
-    assert_eq!(found[0].score, 625_001);
-    // 300,000 · 3,000,000 / 3,325,000 is 270,676. The base raises the score to this value and 1 more point.
-    assert_eq!(parts(&found[1]), (-150_000, -175_000, 595_677));
-    assert_eq!(found[1].score, 270_677);
+    assert_eq!(parts(&found[0]), (150_000, 175_000, 1_300_001));
+    assert_eq!(found[0].score, 1_625_001);
+    // 300,000 · 3,000,000 / 3,325,000 is 270,676. The base raises the score to this value,
+    // and adds `BASE` and 1.
+    assert_eq!(parts(&found[1]), (-150_000, -175_000, 1_595_677));
+    assert_eq!(found[1].score, 1_270_677);
 }
 
 #[test]
@@ -84,13 +85,15 @@ fn only_the_first_hits_are_ordered_again() {
     let hit = |number: usize| {
         let path = format!("f{number:03}");
         let text = if number + 1 == NUM_HITS || number == NUM_HITS { "retry" } else { "" };
-        with_part("terms", 1_000_000 - number as i64, hit_of(&path, &format!("{text} {number}"), 0))
+        with_part("terms", 2_000_000 - number as i64, hit_of(&path, &format!("{text} {number}"), 0))
     };
     let hits: Vec<RankedHit> = (0..NUM_HITS + 2).map(hit).collect();
     assert_eq!(hits_of_second_stage(&hits).count(), NUM_HITS);
     let found = ranked(hits, "retry");
-    let found = paths(&found);
-    assert_eq!((found[0], &found[NUM_HITS..]), ("f149", ["f150", "f151"].as_slice()));
+    let paths = paths(&found);
+    assert_eq!((paths[0], &paths[NUM_HITS..]), ("f149", ["f150", "f151"].as_slice()));
+    assert_eq!(found[NUM_HITS].score, BASE as u64);
+    assert!(found.iter().all(|hit| hit.score == sum(&hit.contributions)));
 }
 
 #[test]
@@ -105,8 +108,11 @@ fn priors_are_added_as_logarithms() {
     check(&[150], 405);
     check(&[50, 50], -1_386);
     check(&[30, 30, 30], -2_500);
-    let further = RankedHit { priors: vec![FURTHER_HIT], ..hit_of("a", "", 0) };
-    assert_eq!(logarithm_of_priors(&further), 0);
+    // These factors are not counted twice.
+    let not_asked_for = Prior { name: PATTERN_NOT_ASKED_FOR, percent: 50 };
+    let hit = RankedHit { priors: vec![FURTHER_HIT, not_asked_for], ..hit_of("a", "", 0) };
+    let found = ranked(vec![hit], "some question");
+    assert_eq!((points_of(&found[0], "prior"), found[0].priors.len()), (0, 0));
 }
 
 #[test]
