@@ -14,8 +14,8 @@ use crate::{QueryError, Searcher};
 
 impl PreparedQuery {
     /// Whether the second stage orders the hits. It orders hits by their meaning, so it is used only for
-    /// questions about a topic, a flow or a pattern. Names decide the order for all other questions. The names
-    /// in the question must be resolved.
+    /// questions about a topic, a flow or a pattern. Names decide the order for all other questions. The
+    /// names in the question must be resolved.
     pub(crate) fn has_second_stage(&self, signals: Signals) -> bool {
         let is_about_meaning =
             matches!(self.parsed.query_type, QueryType::Concept | QueryType::Flow | QueryType::Pattern);

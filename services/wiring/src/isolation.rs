@@ -31,6 +31,8 @@ const CHILD: &str = "CAIRN_ISOLATED_WORKER";
 const FIRST_TO_BE_KILLED: &str = "1000";
 /// The time limit for a child to connect.
 const STARTS_WITHIN: Duration = Duration::from_secs(60);
+/// A child without a job is ended after this time, because it holds memory and connections.
+const IDLE: Duration = Duration::from_secs(10);
 /// The first line that a child prints. The child prints this line when it has connected to the stores.
 const READY: &str = "ready";
 
@@ -108,11 +110,20 @@ impl From<Failure> for StageError {
     }
 }
 
-/// The child of this process. The child is started for the first suspect job, and is reused for later suspect
-/// jobs.
+/// The child of this process. The child is started for a suspect job, and is reused for further suspect jobs
+/// until it has been idle for some time.
 pub(crate) struct ChildProcess {
     command: std::sync::Mutex<Command>,
-    running: Mutex<Option<Running>>,
+    kept: Arc<Mutex<Kept>>,
+    idle: Duration,
+}
+
+/// The child that is kept for the next job.
+#[derive(Default)]
+struct Kept {
+    running: Option<Running>,
+    /// The number of jobs that were attempted, so that it is known whether the child was used in the meantime.
+    num_attempts: u64,
 }
 
 struct Running {
@@ -135,7 +146,19 @@ impl ChildProcess {
         for fault in cairn_faults::OF_ONE_PROCESS {
             command.env_remove(fault);
         }
-        Self { command: std::sync::Mutex::new(command), running: Mutex::default() }
+        Self { command: std::sync::Mutex::new(command), kept: Arc::default(), idle: IDLE }
+    }
+
+    /// Ends the kept child if it is not used within the idle time after this attempt.
+    fn end_when_idle(&self, num_attempts: u64) {
+        let (kept, idle) = (Arc::clone(&self.kept), self.idle);
+        tokio::spawn(async move {
+            tokio::time::sleep(idle).await;
+            let mut kept = kept.lock().await;
+            if kept.num_attempts == num_attempts {
+                kept.running = None;
+            }
+        });
     }
 
     async fn start(&self) -> Result<Running, StageError> {
@@ -181,10 +204,11 @@ impl Running {
 #[async_trait]
 impl Isolation for ChildProcess {
     async fn attempt(&self, lane: Lane, job: &Job) -> Isolated {
-        let mut kept = self.running.lock().await;
+        let mut kept = self.kept.lock().await;
+        kept.num_attempts += 1;
         // While the child works, this future owns the handle, so that the child is killed if this future is
         // dropped.
-        let mut running = match kept.take() {
+        let mut running = match kept.running.take() {
             Some(running) => running,
             None => match self.start().await {
                 Ok(running) => running,
@@ -194,7 +218,8 @@ impl Isolation for ChildProcess {
         let order = Order { lane: lane.as_str().to_owned(), job: job.to_json() };
         match running.ask(&order).await {
             Some(result) => {
-                *kept = Some(running);
+                kept.running = Some(running);
+                self.end_when_idle(kept.num_attempts);
                 Isolated::Ended(result)
             }
             None => Isolated::Died(running.fate().await),
@@ -285,6 +310,21 @@ mod tests {
                 (FailureCode::Io, ErrorClass::Transient, expected)
             );
         }
+    }
+
+    #[tokio::test]
+    async fn idle_child_is_ended() {
+        let mut child = child(
+            r#"echo ready; while read line; do echo '{"failure":{"code":"io","class":"transient","message":"'$$'"}}'; done"#,
+        );
+        child.idle = Duration::from_millis(1);
+        let Isolated::Ended(Err(error)) = child.attempt(Lane::Bulk, &job()).await else { panic!("it failed") };
+        let id = error.chain();
+        while child.kept.lock().await.running.is_some() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let Isolated::Ended(Err(error)) = child.attempt(Lane::Bulk, &job()).await else { panic!("it failed") };
+        assert_ne!(error.chain(), id, "the idle child was reused");
     }
 
     #[tokio::test]

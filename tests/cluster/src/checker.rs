@@ -16,7 +16,8 @@ use crate::{Environment, Raw, Servers, Workload};
 
 /// The time limit from the end of the fault until all work is done.
 const PATIENCE: Duration = Duration::from_secs(180);
-/// Connections and files that still exist after this time are assumed never to be removed.
+/// Connections and files that still exist after this time are assumed never to be removed. The child process
+/// for suspect jobs has connections until it has been idle for ten seconds.
 const LEFT_BEHIND: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(200);
 /// The maximum number of runs of a repository that are read; no test case starts so many.

@@ -53,8 +53,9 @@ const SAME_FILE: i64 = 50;
 /// with the weight 1 gets half a point, so that all scores are below those of the hits that come first.
 const UNIT: i64 = 5;
 /// The highest score of a hit after the second stage. Hits of the second stage have higher scores.
-const BASE: i64 = 1_000_000;
-/// The score of an average hit above `BASE`, and the distance below the average at which half of this score is left.
+const BASE: i64 = 200_000;
+/// The score of an average hit above `BASE`, and the distance below the average at which half of this score
+/// is left.
 const AVERAGE: i64 = 300_000;
 const HALF: i64 = 3_000_000;
 /// The number of points by which a pattern that the question does not ask for is behind another hit.
@@ -150,53 +151,73 @@ fn lower(later: &mut [RankedHit]) {
     }
 }
 
+/// The parts of the scores of the hits.
+struct Parts<'a> {
+    hits: &'a [RankedHit],
+    of_hits: Vec<Vec<Contribution>>,
+}
+
+impl Parts<'_> {
+    fn values(&self, value: impl Fn(&RankedHit) -> i64) -> Vec<i64> {
+        self.hits.iter().map(value).collect()
+    }
+
+    /// Adds a part to each hit. The values are thousandths, and the weight is in hundredths.
+    fn add(&mut self, name: &'static str, weight: i64, values: &[i64]) {
+        for ((parts, hit), value) in self.of_hits.iter_mut().zip(self.hits).zip(values) {
+            let rank = hit.contributions.iter().find(|part| part.name == name).and_then(|part| part.rank);
+            let points = weight * value * UNIT;
+            if points != 0 {
+                parts.push(Contribution { name, rank, points });
+            }
+        }
+    }
+
+    fn add_standardised(&mut self, name: &'static str, weight: i64, values: &[i64]) {
+        self.add(name, weight, &standardised(values));
+    }
+}
+
 impl SecondStage<'_> {
     /// The parts of the score of each hit.
     fn parts(&self, hits: &[RankedHit]) -> Vec<Vec<Contribution>> {
         let has = |signal| self.signals.has(signal);
-        let of_scores = |score: fn(&RankedHit) -> i64| hits.iter().map(score).collect::<Vec<i64>>();
-        let mut parts: Vec<Vec<Contribution>> = vec![Vec::new(); hits.len()];
-        let mut add = |name, weight: i64, values: &[i64]| {
-            for ((parts, hit), value) in parts.iter_mut().zip(hits).zip(values) {
-                let rank = hit.contributions.iter().find(|part| part.name == name).and_then(|part| part.rank);
-                let points = weight * value * UNIT;
-                if points != 0 {
-                    parts.push(Contribution { name, rank, points });
-                }
-            }
-        };
-        let standard = |values: Vec<i64>| standardised(&values);
+        let mut parts = Parts { hits, of_hits: vec![Vec::new(); hits.len()] };
         if has(Signal::Vectors) {
-            add("dense", DENSE, &standard(of_scores(|hit| hit.scores.dense)));
+            parts.add_standardised("dense", DENSE, &parts.values(|hit| hit.scores.dense));
             if has(Signal::BestOfFile) {
-                add("best_of_file", BEST_OF_FILE, &standard(of_scores(|hit| hit.scores.best_of_file)));
+                parts.add_standardised("best_of_file", BEST_OF_FILE, &parts.values(|hit| hit.scores.best_of_file));
             }
         }
-        let asked = matched_words(self.question, |word| self.rarity(word));
-        let words = Words::read(hits, &asked);
-        let vocabulary = words.vocabulary.words();
-        let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
-        let similarities = self.similarity.similarities(&asked, &vocabulary);
-        if has(Signal::WordMatch) {
-            add("match", MATCH, &standard(matches(&similarities, &words.of_texts)));
-        }
-        if has(Signal::PathMatch) {
-            add("path_match", PATH_MATCH, &standard(matches(&similarities, &words.of_paths)));
-        }
-        if has(Signal::Terms) {
-            let weight = weight_of_terms(self.coverage(&words));
-            let values = standard(of_scores(|hit| hit.scores.terms));
-            add("terms", 1, &values.iter().map(|value| value * weight / STANDARD).collect::<Vec<_>>());
-        }
+        self.add_words(&mut parts);
         if has(Signal::Literals) {
-            add("literals", LITERALS, &standard(hits.iter().map(length_of_literals).collect()));
+            parts.add_standardised("literals", LITERALS, &parts.values(length_of_literals));
         }
         for (name, weight) in [("path", PATH), ("names", NAMES)] {
             // A point of the first stage is counted in millionths.
-            add(name, 1, &hits.iter().map(|hit| weight * part_of(hit, name) / STANDARD).collect::<Vec<_>>());
+            parts.add(name, 1, &parts.values(|hit| weight * part_of(hit, name) / STANDARD));
         }
-        add("prior", PRIOR, &hits.iter().map(logarithm_of_priors).collect::<Vec<_>>());
-        parts
+        parts.add("prior", PRIOR, &parts.values(logarithm_of_priors));
+        parts.of_hits
+    }
+
+    /// Adds the parts for the words that the question has in common with the hits.
+    fn add_words(&self, parts: &mut Parts<'_>) {
+        let asked = matched_words(self.question, |word| self.rarity(word));
+        let words = Words::read(parts.hits, &asked);
+        let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
+        let similarities = self.similarity.similarities(&asked, &words.vocabulary.words());
+        if self.signals.has(Signal::WordMatch) {
+            parts.add_standardised("match", MATCH, &matches(&similarities, &words.of_texts));
+        }
+        if self.signals.has(Signal::PathMatch) {
+            parts.add_standardised("path_match", PATH_MATCH, &matches(&similarities, &words.of_paths));
+        }
+        if self.signals.has(Signal::Terms) {
+            let weight = weight_of_terms(self.coverage(&words));
+            let values = standardised(&parts.values(|hit| hit.scores.terms));
+            parts.add("terms", 1, &values.iter().map(|value| value * weight / STANDARD).collect::<Vec<_>>());
+        }
     }
 
     fn rarity(&self, word: &str) -> u32 {
