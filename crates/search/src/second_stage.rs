@@ -14,14 +14,15 @@ use crate::{QueryError, Searcher};
 
 impl PreparedQuery {
     /// Whether the second stage orders the hits. It orders hits by their meaning, so it is used only for
-    /// questions about a topic, a flow or a pattern. Names decide the order for all other questions. The
-    /// names in the question must be resolved.
+    /// questions about a topic, a flow or a pattern. Names decide the order for all other questions, and
+    /// documents answer questions about modules. The names in the question must be resolved.
     pub(crate) fn has_second_stage(&self, signals: Signals) -> bool {
         let is_about_meaning =
             matches!(self.parsed.query_type, QueryType::Concept | QueryType::Flow | QueryType::Pattern);
         let is_about_name =
             self.words.whole.is_some() || !self.names.leading.is_empty() || asks_for_file(&self.text, &self.words);
-        signals.has(Signal::SecondStage) && is_about_meaning && !is_about_name && is_comparable(&self.text)
+        let is_about_structure = is_about_name || self.subjects.navigation;
+        signals.has(Signal::SecondStage) && is_about_meaning && !is_about_structure && is_comparable(&self.text)
     }
 }
 

@@ -122,7 +122,7 @@ pub(crate) struct ChildProcess {
 #[derive(Default)]
 struct Kept {
     running: Option<Running>,
-    /// The number of jobs that were attempted, so that it is known whether the child was used in the meantime.
+    /// The number of attempted jobs. It shows whether the child was used in the meantime.
     num_attempts: u64,
 }
 
