@@ -14,11 +14,10 @@ use crate::{QueryError, Searcher};
 
 impl PreparedQuery {
     /// Whether the second stage orders the hits. It orders hits by their meaning, so it is used only for
-    /// questions about a topic, a flow or a pattern. Names decide the order for all other questions, and
+    /// questions about a topic or a pattern. Names and paths decide the order for all other questions, and
     /// documents answer questions about modules. The names in the question must be resolved.
     pub(crate) fn has_second_stage(&self, signals: Signals) -> bool {
-        let is_about_meaning =
-            matches!(self.parsed.query_type, QueryType::Concept | QueryType::Flow | QueryType::Pattern);
+        let is_about_meaning = matches!(self.parsed.query_type, QueryType::Concept | QueryType::Pattern);
         let is_about_name =
             self.words.whole.is_some() || !self.names.leading.is_empty() || asks_for_file(&self.text, &self.words);
         let is_about_structure = is_about_name || self.subjects.navigation;

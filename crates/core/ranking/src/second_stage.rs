@@ -128,7 +128,7 @@ fn add(hit: &mut RankedHit, name: &'static str, points: i64) {
 }
 
 /// Adds the points that make the score positive and higher than `BASE`. Scores above the average keep their
-/// distances, because the graph and the path of a flow use shares and sums of scores.
+/// distances, because the graph uses shares of scores.
 fn set_score(hit: &mut RankedHit) {
     let points = points(hit);
     let score = if points >= 0 { AVERAGE + points } else { AVERAGE * HALF / (HALF - points) };
