@@ -155,8 +155,8 @@ fn from_lists(candidate: Candidate, lists: Lists, query: RankQuery<'_>) -> Ranke
     }
 }
 
-/// The scores for the second stage. A chunk without a known vector score is at most as near as the last chunk
-/// of the list.
+/// The scores for the second stage. A chunk without a known vector score gets the lowest known score, because
+/// the list ended before this chunk.
 fn scores(candidate: &Candidate, lists: Lists) -> Scores {
     let dense = candidate.dense_score.unwrap_or(lists.last_dense);
     Scores { dense, best_of_file: dense, terms: candidate.terms.map_or(0, |listed| listed.score) }
