@@ -217,20 +217,8 @@ const POINTS_OF_PERCENT: u64 = 10_000;
 
 pub(crate) fn result(chunk: ChunkRecord, rank: u32, percent: u64, definition: Option<Definition>) -> RankedHit {
     let points = percent * POINTS_OF_PERCENT;
-    RankedHit {
-        chunk,
-        score: points,
-        contributions: vec![Contribution { name: "names", rank: Some(rank), points: points.cast_signed() }],
-        scores: Scores::default(),
-        priors: Vec::new(),
-        relation_rank: None,
-        via: Vec::new(),
-        pattern_rank: None,
-        step: None,
-        named: None,
-        definition,
-        also_at: Vec::new(),
-    }
+    let part = Contribution { name: "names", rank: Some(rank), points: points.cast_signed() };
+    RankedHit { score: points, contributions: vec![part], definition, ..RankedHit::new(chunk) }
 }
 
 #[cfg(test)]

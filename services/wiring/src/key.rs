@@ -21,6 +21,7 @@ use cairn_telemetry::metrics::OWNED_KEYS;
 use tokio::sync::watch;
 
 use crate::embedding::over_http;
+use crate::isolation::{self, ParentEmbedder};
 use crate::{Coordinator, EmbeddingConfig, Signals, embedder};
 
 /// The tasks of a key's owner in addition to running its workers.
@@ -28,6 +29,8 @@ use crate::{Coordinator, EmbeddingConfig, Signals, embedder};
 pub enum Owning {
     /// The owner of the key calls the provider and uses the quota of the provider.
     Provider(Arc<HttpEmbedder>),
+    /// This process is a child for suspect jobs. Its parent owns the key and calls the provider.
+    Parent(Arc<ParentEmbedder>),
     Coordinator(Arc<Coordinator>),
 }
 
@@ -107,6 +110,14 @@ impl OwnersWork {
 }
 
 impl Owning {
+    /// The embedder that calls the provider for this process and its child.
+    pub(crate) fn embedder(&self) -> Option<Arc<dyn Embedder>> {
+        match self {
+            Owning::Provider(embedder) => Some(embedder.clone()),
+            Owning::Parent(_) | Owning::Coordinator(_) => None,
+        }
+    }
+
     /// Never returns. The coordinator is stopped by dropping this future, which is permitted at any point.
     async fn coordinate(&self) {
         if let Owning::Coordinator(coordinator) = self {
@@ -156,6 +167,10 @@ pub fn passages(config: &EmbeddingConfig) -> anyhow::Result<(Arc<dyn Embedder>, 
     let EmbeddingConfig::Http { provider, key_name: Some(name) } = config else {
         return Ok((embedder(config, Share::Passages)?, None));
     };
+    if isolation::is_child() {
+        let embedder = Arc::new(ParentEmbedder::new(provider.model_id()));
+        return Ok((embedder.clone(), Some((name.clone(), Owning::Parent(embedder)))));
+    }
     let embedder = over_http(provider, Share::Passages)?;
     Ok((embedder.clone(), Some((name.clone(), Owning::Provider(embedder)))))
 }

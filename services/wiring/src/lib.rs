@@ -39,6 +39,7 @@ pub use git::{sources, sweep_clones};
 pub use health::{Check, Health};
 pub use indexing::{indexing, remote};
 pub use invalid_config::InvalidConfig;
+pub use isolation::ParentEmbedder;
 pub use key::{OwnersWork, Owning, passages};
 pub use organisations::{OrganisationConfig, discover};
 pub use pipeline_config::PipelineConfig;

@@ -38,7 +38,8 @@ impl Cluster {
         if isolation::is_child() {
             return isolation::serve(&runner, workers, owners).await;
         }
-        runner.isolate(Arc::new(ChildProcess::of_this_program()?));
+        let embedder = owners.as_ref().and_then(|owners| owners.owning.embedder());
+        runner.isolate(Arc::new(ChildProcess::of_this_program(embedder)?));
         let gate = TopologyGate::new();
         let health = Health::of(&broker, &runner, &gate, &self.probes);
         let mut serving = std::pin::pin!(health.clone().serve(self.config.http.listen));

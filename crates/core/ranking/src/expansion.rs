@@ -86,20 +86,9 @@ fn file_of(hit: &RankedHit) -> (RepositoryId, RepoPath) {
 fn hit_of(expansion: Expansion, subjects: Subjects, signals: Signals) -> RankedHit {
     let priors = priors(&expansion.chunk, subjects, signals);
     let score = times(expansion.score(), factor(&priors));
-    RankedHit {
-        score,
-        contributions: vec![Contribution { name: "graph", rank: None, points: score.cast_signed() }],
-        scores: Scores::default(),
-        priors,
-        relation_rank: None,
-        via: vec![expansion.via],
-        pattern_rank: None,
-        step: None,
-        named: None,
-        definition: None,
-        also_at: Vec::new(),
-        chunk: expansion.chunk,
-    }
+    let part = Contribution { name: "graph", rank: None, points: score.cast_signed() };
+    let via = vec![expansion.via];
+    RankedHit { score, contributions: vec![part], priors, via, ..RankedHit::new(expansion.chunk) }
 }
 
 fn reduce(hit: &mut RankedHit) {
@@ -117,18 +106,13 @@ pub fn lead_with_path(mut hits: Vec<RankedHit>, path: Vec<(ChunkRecord, Option<V
         let known = hits.iter().position(is_chunk).map(|index| hits.swap_remove(index));
         let (also_at, definition) = known.map_or((Vec::new(), None), |hit| (hit.also_at, hit.definition));
         hits.push(RankedHit {
-            chunk,
             score: points,
             contributions: vec![part],
-            scores: Scores::default(),
-            priors: Vec::new(),
-            relation_rank: None,
             via: via.into_iter().collect(),
-            pattern_rank: None,
             step: Some(step),
-            named: None,
             definition,
             also_at,
+            ..RankedHit::new(chunk)
         });
     }
     sort(&mut hits);

@@ -64,3 +64,23 @@ pub struct RankedHit {
     /// Other places that contain the same text, sorted.
     pub also_at: Vec<Place>,
 }
+
+impl RankedHit {
+    /// A hit without points.
+    pub fn new(chunk: ChunkRecord) -> Self {
+        Self {
+            chunk,
+            score: 0,
+            contributions: Vec::new(),
+            scores: Scores::default(),
+            priors: Vec::new(),
+            relation_rank: None,
+            via: Vec::new(),
+            pattern_rank: None,
+            step: None,
+            named: None,
+            definition: None,
+            also_at: Vec::new(),
+        }
+    }
+}

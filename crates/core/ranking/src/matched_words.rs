@@ -54,7 +54,7 @@ pub fn is_comparable(question: &str) -> bool {
         true => (ascii + 1, others),
         false => (ascii, others + 1),
     });
-    num_ascii > num_others && !matched_words(question, |_| 0).is_empty()
+    num_ascii > num_others && !distinct_words(question, str::is_ascii).is_empty()
 }
 
 #[cfg(test)]

@@ -141,17 +141,15 @@ fn from_lists(candidate: Candidate, lists: Lists, query: RankQuery<'_>) -> Ranke
     let score = sum(&contributions);
     RankedHit {
         score,
-        chunk,
         contributions,
         scores,
         priors,
         relation_rank: relation_rank.filter(|_| signals.has(Signal::Relation)),
         via,
         pattern_rank: pattern_rank.filter(|_| signals.has(Signal::Patterns)),
-        step: None,
         named,
         definition,
-        also_at: Vec::new(),
+        ..RankedHit::new(chunk)
     }
 }
 

@@ -61,18 +61,5 @@ pub(crate) fn candidate(path: &str, line: u32, text: &str, score: i64) -> Candid
 
 /// A hit with the code of a symbol and no points.
 pub(crate) fn hit(symbol: &str, text: &str) -> RankedHit {
-    RankedHit {
-        chunk: ChunkRecord { symbol: Some(symbol.to_owned()), ..chunk("src/a.rs", 1, text) },
-        score: 0,
-        contributions: Vec::new(),
-        scores: Scores::default(),
-        priors: Vec::new(),
-        relation_rank: None,
-        via: Vec::new(),
-        pattern_rank: None,
-        step: None,
-        named: None,
-        definition: None,
-        also_at: Vec::new(),
-    }
+    RankedHit::new(ChunkRecord { symbol: Some(symbol.to_owned()), ..chunk("src/a.rs", 1, text) })
 }

@@ -78,39 +78,28 @@ fn hit(path: &Path, number: usize, text: &str) -> Result<RankedHit> {
     let path = RepoPath::parse(path.to_string_lossy().trim_start_matches(['.', '/']))?;
     let (content_hash, line) = (ContentHash::of(text), (number * LINES_OF_CHUNK) as u32 + 1);
     let dense = i64::from(line) % 97;
-    Ok(RankedHit {
-        chunk: ChunkRecord {
-            key: ChunkKey::derive(repository, &path, content_hash, line),
-            repository,
-            path,
-            language: "rust".into(),
-            kind: ChunkKind::Function,
-            span: LineSpan::new(line, line + LINES_OF_CHUNK as u32 - 1),
-            symbol: Some("Store.read_rows".into()),
-            symbol_kind: None,
-            heading: None,
-            header: String::new(),
-            text: text.into(),
-            content_hash,
-            module_path: String::new(),
-            is_test: false,
-            exported: false,
-            documented: false,
-            has_secrets: false,
-            weight_percent: 100,
-            tags: Arc::default(),
-            changed_at: None,
-        },
-        score: 1_000_000,
-        contributions: Vec::new(),
-        scores: Scores { dense, best_of_file: dense, terms: dense },
-        priors: Vec::new(),
-        relation_rank: None,
-        via: Vec::new(),
-        pattern_rank: None,
-        step: None,
-        named: None,
-        definition: None,
-        also_at: Vec::new(),
-    })
+    let chunk = ChunkRecord {
+        key: ChunkKey::derive(repository, &path, content_hash, line),
+        repository,
+        path,
+        language: "rust".into(),
+        kind: ChunkKind::Function,
+        span: LineSpan::new(line, line + LINES_OF_CHUNK as u32 - 1),
+        symbol: Some("Store.read_rows".into()),
+        symbol_kind: None,
+        heading: None,
+        header: String::new(),
+        text: text.into(),
+        content_hash,
+        module_path: String::new(),
+        is_test: false,
+        exported: false,
+        documented: false,
+        has_secrets: false,
+        weight_percent: 100,
+        tags: Arc::default(),
+        changed_at: None,
+    };
+    let scores = Scores { dense, best_of_file: dense, terms: dense };
+    Ok(RankedHit { score: 1_000_000, scores, ..RankedHit::new(chunk) })
 }
