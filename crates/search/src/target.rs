@@ -3,7 +3,7 @@
 use cairn_domain::{ChunkRecord, Digester, Scope};
 use cairn_ports::{ChunkFilter, FileMatch};
 use cairn_question::is_written_like_a_file;
-use cairn_ranking::{Contribution, Definition, RankedHit, Scores, Signal};
+use cairn_ranking::{Contribution, Definition, RankedHit, Signal};
 use cairn_redaction::Message;
 
 use crate::bounds;

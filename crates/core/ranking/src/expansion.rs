@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cairn_domain::{ChunkKey, ChunkRecord, ContentHash, RepoPath, RepositoryId};
 
 use crate::fixed::{ONE, times};
-use crate::hit::{Contribution, RankedHit, Scores};
+use crate::hit::{Contribution, RankedHit};
 use crate::priors::{Subjects, priors};
 use crate::rank::{FURTHER_HIT, factor, is_further_hit, leading_points, sort};
 use crate::via::Via;

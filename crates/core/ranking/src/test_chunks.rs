@@ -6,7 +6,7 @@ use cairn_domain::{
     ChunkKey, ChunkKind, ChunkRecord, ContentHash, LineSpan, RepoPath, RepositoryId, RepositoryName, Tenant,
 };
 
-use crate::{Candidate, Listed, RankedHit, Scores};
+use crate::{Candidate, Listed, RankedHit};
 
 /// A chunk of one line without a symbol.
 pub(crate) fn chunk(path: &str, line: u32, text: &str) -> ChunkRecord {

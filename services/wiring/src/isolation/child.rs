@@ -126,18 +126,21 @@ fn jobs(embedder: Option<Arc<ParentEmbedder>>) -> mpsc::Receiver<(String, String
     let (sender, receiver) = mpsc::channel(1);
     std::thread::spawn(move || {
         for line in std::io::stdin().lines().map_while(Result::ok) {
-            match serde_json::from_str(&line) {
-                Ok(ToChild::Job { lane, job }) if sender.blocking_send((lane, job)).is_ok() => {}
+            let is_read = match serde_json::from_str(&line) {
+                Ok(ToChild::Job { lane, job }) => sender.blocking_send((lane, job)).is_ok(),
                 Ok(ToChild::Embedded { request, result }) => {
                     if let Some(embedder) = &embedder {
                         embedder.answered(request, result);
                     }
+                    true
                 }
-                Ok(ToChild::Job { .. }) => break,
                 Err(error) => {
                     tracing::error!("cannot read a line from the parent process: {error}");
-                    break;
+                    false
                 }
+            };
+            if !is_read {
+                break;
             }
         }
         std::process::exit(0);
