@@ -3,7 +3,7 @@
 
 use cairn_domain::View;
 use cairn_ports::NameMatch;
-use cairn_ranking::keywords;
+use cairn_ranking::{ScopeFrequencies, keywords};
 use cairn_redaction::{Given, Message, Own};
 
 use crate::repositories::{KnownRepository, MAX_NOT_INDEXED, name_of, names_of_unpublished, some_names};
@@ -26,44 +26,18 @@ impl Searcher {
         if error.code != QueryErrorCode::NotFound || !error.similar_files.is_empty() {
             return Ok(error);
         }
-        let mut facts: Vec<Message> = error.hint.iter().cloned().collect();
-        let mut calls = Vec::new();
+        let mut explanation = Explanation { facts: error.hint.iter().cloned().collect(), calls: Vec::new() };
         if let Some(repository) = self.defining_repository(name, view, selected).await? {
-            let fact = Message::from("repository ").and(Given(&repository));
-            facts.push(fact.and(" defines ").and(Given(name)));
-            calls.push(NextCall {
-                tool: "read_code",
-                reason: Message::from("reads the definition in ").and(Given(&repository)),
-                arguments: vec![("symbol", name.to_owned()), ("repository", repository)],
-            });
+            explanation.add_definition(name, repository);
         }
-        calls.extend(error.next_calls.iter().filter(|call| call.tool != "search_code").cloned());
+        let is_search = |call: &NextCall| call.tool == "search_code";
+        let (searches, others): (Vec<NextCall>, Vec<NextCall>) = error.next_calls.iter().cloned().partition(is_search);
+        explanation.calls.extend(others);
         let words = keywords(name);
         let frequencies = self.frequencies(selected, &words.join(" ")).await?;
-        let counts = words.iter().map(|word| (word, frequencies.num_chunks_with(word)));
-        let mut present: Vec<_> = counts.filter(|(_, num_chunks)| *num_chunks > 0).collect();
-        present.sort_by_key(|(_, num_chunks)| *num_chunks);
-        match present.first() {
-            Some((word, num_chunks)) => calls.push(NextCall {
-                tool: "search_code",
-                reason: Message::default().and(*num_chunks).and(" chunks contain ").and(Given(word)),
-                arguments: vec![("query", (*word).clone())],
-            }),
-            None if frequencies.num_chunks() > 0 => {
-                let fact = Message::from("none of the ").and(frequencies.num_chunks());
-                facts.push(fact.and(" indexed chunks contains a word of the name"));
-            }
-            // Without term counts, it is not known whether the index contains the words of the name, so a
-            // search for them stays among the suggestions.
-            None => calls.extend(error.next_calls.iter().filter(|call| call.tool == "search_code").cloned()),
-        }
-        let not_indexed = names_of_unpublished(selected);
-        if let Some(names) = some_names(&not_indexed, not_indexed.len(), MAX_NOT_INDEXED) {
-            facts.push(Message::from("not indexed yet: ").and(Own(names)));
-        }
-        calls.truncate(MAX_CALLS);
-        let hint = (!facts.is_empty()).then(|| Message::joined(facts, "; "));
-        Ok(QueryError { hint, next_calls: calls, ..error })
+        explanation.add_words(&words, &frequencies, searches);
+        explanation.add_not_indexed(selected);
+        Ok(explanation.added_to(error))
     }
 
     /// A repository that was not searched, that the caller may see, and that defines exactly this name.
@@ -82,5 +56,58 @@ impl Searcher {
         let hits = self.names.symbols(view, &scope, last, &[NameMatch::Exact], MAX_ELSEWHERE).await?;
         let is_meant = |hit: &&cairn_ports::SymbolHit| name == last || hit.symbol.qualified_name.ends_with(name);
         Ok(hits.iter().find(is_meant).map(|hit| name_of(&all, hit.repository)))
+    }
+}
+
+/// The facts that explain why a name is absent, and the calls that the error suggests, best first.
+struct Explanation {
+    facts: Vec<Message>,
+    calls: Vec<NextCall>,
+}
+
+impl Explanation {
+    fn add_definition(&mut self, name: &str, repository: String) {
+        let fact = Message::from("repository ").and(Given(&repository));
+        self.facts.push(fact.and(" defines ").and(Given(name)));
+        self.calls.push(NextCall {
+            tool: "read_code",
+            reason: Message::from("reads the definition in ").and(Given(&repository)),
+            arguments: vec![("symbol", name.to_owned()), ("repository", repository)],
+        });
+    }
+
+    /// Suggests a search for the rarest word of the name that the index contains. `searches` are the searches
+    /// that the error already suggests.
+    fn add_words(&mut self, words: &[String], frequencies: &ScopeFrequencies, searches: Vec<NextCall>) {
+        let counts = words.iter().map(|word| (word, frequencies.num_chunks_with(word)));
+        let present = counts.filter(|(_, num_chunks)| *num_chunks > 0);
+        match present.min_by_key(|(_, num_chunks)| *num_chunks) {
+            Some((word, num_chunks)) => self.calls.push(NextCall {
+                tool: "search_code",
+                reason: Message::default().and(num_chunks).and(" chunks contain ").and(Given(word)),
+                arguments: vec![("query", word.clone())],
+            }),
+            None if frequencies.num_chunks() > 0 => {
+                let fact = Message::from("none of the ").and(frequencies.num_chunks());
+                self.facts.push(fact.and(" indexed chunks contains a word of the name"));
+            }
+            // Without term counts, it is not known whether the index contains the words of the name, so a
+            // search for them stays among the suggestions.
+            None => self.calls.extend(searches),
+        }
+    }
+
+    fn add_not_indexed(&mut self, selected: &[KnownRepository]) {
+        let not_indexed = names_of_unpublished(selected);
+        if let Some(names) = some_names(&not_indexed, not_indexed.len(), MAX_NOT_INDEXED) {
+            self.facts.push(Message::from("not indexed yet: ").and(Own(names)));
+        }
+    }
+
+    fn added_to(self, error: QueryError) -> QueryError {
+        let Self { facts, mut calls } = self;
+        calls.truncate(MAX_CALLS);
+        let hint = (!facts.is_empty()).then(|| Message::joined(facts, "; "));
+        QueryError { hint, next_calls: calls, ..error }
     }
 }

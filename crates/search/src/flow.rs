@@ -118,12 +118,34 @@ impl Searcher {
         mut hits: Vec<RankedHit>,
         notes: &mut Vec<Message>,
     ) -> Result<Vec<RankedHit>, QueryError> {
-        let Extension { query, scope, filter, .. } = extension;
+        let Extension { query, filter, .. } = extension;
         let sources = sources(&hits, NUM_STARTS);
         if sources.is_empty() {
             notes.push(NO_PATH.into());
             return Ok(hits);
         }
+        let reached = self.reached_from(&extension, &sources).await?;
+        let asked = AskedEnds::of(query.parsed.flow.as_ref());
+        let story = best_path(&asked, &hits, &sources, &reached);
+        let steps = steps(story.as_ref().map_or(&[], |story| &story.path), &hits, &sources, &reached);
+        let near: Vec<Reached> = reached.into_iter().filter(|reached| reached.depth == 1).collect();
+        let located = self.located(&extension, &hits, steps, nearest(&sources, &near)).await?;
+        let of_path = located.steps.iter().map(|(id, _)| *id).collect();
+        let shown = located.neighbours;
+        let chunks = self.fetch_with_page(&extension, &mut hits, (of_path, &shown), MAX_ADDED).await?;
+        let path = shown_steps(located.steps, &chunks, filter)?;
+        notes.extend(note(&asked, query.parsed.flow.as_ref(), story.as_ref(), path.len()));
+        let hits = extension.expanded(hits, &sources, (&shown, &chunks), (MAX_ADDED, self.signals))?;
+        Ok(if path.len() < 2 { hits } else { lead_with_path(hits, path) })
+    }
+
+    /// The nodes that paths from the sources reach.
+    async fn reached_from(
+        &self,
+        extension: &Extension<'_>,
+        sources: &BTreeMap<NodeKey, Source>,
+    ) -> Result<Vec<Reached>, QueryError> {
+        let Extension { query, scope, .. } = extension;
         let request = TraversalRequest {
             starts: sources.keys().copied().collect(),
             follow: Follow::Out,
@@ -136,31 +158,36 @@ impl Searcher {
             max_edges_per_node: MAX_EDGES,
             max_nodes: MAX_NODES,
         };
-        let reached = self.graph.traverse(&query.view, scope, &request).await?.reached;
-        let asked = AskedEnds::of(query.parsed.flow.as_ref());
-        let story = best_path(&asked, &hits, &sources, &reached);
-        let steps = steps(story.as_ref().map_or(&[], |story| &story.path), &hits, &sources, &reached);
-        let near: Vec<Reached> = reached.into_iter().filter(|reached| reached.depth == 1).collect();
-        let best = nearest(&sources, &near);
-        let of_steps: Vec<Site> = steps.iter().filter_map(PathStep::site).collect();
-        let num_of_steps = of_steps.len();
-        let all: Vec<Site> = of_steps.into_iter().chain(sites(&best)).collect();
-        let mut ids = self.chunks_of_sites(query, scope, &all).await?.into_iter();
-        let located = located(steps, &hits, ids.by_ref().take(num_of_steps));
-        let shown: Vec<(&Reached, ChunkId)> =
-            best.into_iter().zip(ids).filter_map(|(reached, id)| Some((reached, id?))).collect();
-        let of_path = located.iter().map(|(id, _)| *id).collect();
-        let chunks = self.fetch_with_page(&extension, &mut hits, (of_path, &shown), MAX_ADDED).await?;
-        let path = shown_steps(located, &chunks, filter)?;
-        notes.extend(note(&asked, query.parsed.flow.as_ref(), story.as_ref(), path.len()));
-        let hits = extension.expanded(hits, &sources, (&shown, &chunks), (MAX_ADDED, self.signals))?;
-        Ok(if path.len() < 2 { hits } else { lead_with_path(hits, path) })
+        Ok(self.graph.traverse(&query.view, scope, &request).await?.reached)
+    }
+
+    /// Finds the chunks of the steps and of the neighbours in one call.
+    async fn located<'a>(
+        &self,
+        extension: &Extension<'_>,
+        hits: &[RankedHit],
+        steps: Vec<PathStep>,
+        neighbours: Vec<&'a Reached>,
+    ) -> Result<Located<'a>, QueryError> {
+        let of_steps = steps.iter().filter_map(PathStep::site);
+        let all: Vec<Site> = of_steps.chain(sites(&neighbours)).collect();
+        let mut ids = self.chunks_of_sites(extension.query, extension.scope, &all).await?.into_iter();
+        let steps = located_steps(steps, hits, ids.by_ref());
+        let neighbours = neighbours.into_iter().zip(ids).filter_map(|(reached, id)| Some((reached, id?))).collect();
+        Ok(Located { steps, neighbours })
     }
 }
 
-/// The chunk of each step, with the edge that leads to it. `ids` contains the chunks of the steps that are
-/// not hits.
-fn located(
+/// The chunks of the steps of a path, and of the neighbours of the hits.
+struct Located<'a> {
+    /// The chunk of each step, with the edge that leads to the step.
+    steps: Vec<(ChunkId, Option<Via>)>,
+    neighbours: Vec<(&'a Reached, ChunkId)>,
+}
+
+/// The chunk of each step, with the edge that leads to it. Takes one chunk from `ids` for each step that is
+/// not a hit.
+fn located_steps(
     steps: Vec<PathStep>,
     hits: &[RankedHit],
     mut ids: impl Iterator<Item = Option<ChunkId>>,

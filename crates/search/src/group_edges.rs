@@ -58,23 +58,27 @@ impl Searcher {
                 }
             }
         }
-        let position: BTreeMap<NodeKey, usize> = files.iter().copied().zip(0..).collect();
-        let mut num_edges: BTreeMap<(NodeKey, bool), usize> = BTreeMap::new();
-        for edge in &found.edges {
-            *num_edges.entry((edge.file, edge.direction == Direction::Out)).or_default() += 1;
-        }
-        found.is_exact &= num_edges.values().all(|num| *num < MAX_EDGES);
-        found.edges.sort_by(|left, right| {
-            let key = |edge: &GroupEdge| (position.get(&edge.file).copied(), edge.direction == Direction::In);
-            let place = |edge: &GroupEdge| {
-                (edge.edge.kind.as_str(), edge.other.path.clone(), edge.other.span.map(|span| span.start))
-            };
-            let last = |edge: &GroupEdge| (edge.other.name.clone(), edge.edge.line, edge.edge.key);
-            key(left)
-                .cmp(&key(right))
-                .then_with(|| place(left).cmp(&place(right)))
-                .then_with(|| last(left).cmp(&last(right)))
-        });
+        found.is_exact &= !has_full_file(&found.edges);
+        sort(&mut found.edges, files);
         Ok(found)
     }
+}
+
+/// Whether some file may have edges that were not followed.
+fn has_full_file(edges: &[GroupEdge]) -> bool {
+    let mut num_edges: BTreeMap<(NodeKey, bool), usize> = BTreeMap::new();
+    for edge in edges {
+        *num_edges.entry((edge.file, edge.direction == Direction::Out)).or_default() += 1;
+    }
+    num_edges.values().any(|num| *num >= MAX_EDGES)
+}
+
+/// Sorts the edges in the order of their files. Among the edges of a file, the outgoing edges come first.
+fn sort(edges: &mut [GroupEdge], files: &[NodeKey]) {
+    let position: BTreeMap<NodeKey, usize> = files.iter().copied().zip(0..).collect();
+    edges.sort_by_cached_key(|GroupEdge { file, direction, edge, other }| {
+        let file = (position.get(file).copied(), *direction == Direction::In);
+        let place = (edge.kind.as_str(), other.path.clone(), other.span.map(|span| span.start));
+        (file, place, other.name.clone(), edge.line, edge.key)
+    });
 }

@@ -32,6 +32,7 @@ mod group_edges;
 mod heads;
 mod heuristic;
 mod inventory;
+mod joined_lists;
 mod leading;
 mod model;
 mod modules;

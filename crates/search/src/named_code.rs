@@ -70,6 +70,33 @@ pub(crate) enum NamedAs {
     Absent(Box<Absent>),
 }
 
+impl NamedAs {
+    /// Whether the result is used without a search for files, directories, modules and packages.
+    fn is_final(&self) -> bool {
+        match self {
+            Self::Definitions(resolved) => resolved.is_same_name(),
+            Self::Changed(_) => true,
+            Self::Line(_) | Self::Place(_) | Self::Absent(_) => false,
+        }
+    }
+
+    /// The result if no file, directory, module or package has the name. `note` is the note of an absent
+    /// name.
+    fn without_place(self, is_no_symbol: bool, note: Option<&'static str>) -> Self {
+        let absent = match self {
+            // The question asks for a module, file or package, so a definition with a near name is only
+            // suggested.
+            Self::Definitions(near) if is_no_symbol => {
+                let similar = near.definitions.first().map(|hit| hit.symbol.qualified_name.clone());
+                Absent { similar: similar.into_iter().collect(), definitions: Ok(near), note }
+            }
+            Self::Absent(absent) => Absent { note, ..*absent },
+            found => return found,
+        };
+        Self::Absent(Box::new(absent))
+    }
+}
+
 /// The kinds of things that may have a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Try {
@@ -163,9 +190,7 @@ impl Searcher {
             let place = match attempt {
                 Try::Symbols => {
                     let found = self.definitions_of(view, (scope, selected), request).await?;
-                    if matches!(&found, NamedAs::Definitions(resolved) if resolved.is_same_name())
-                        || matches!(found, NamedAs::Changed(_))
-                    {
+                    if found.is_final() {
                         return Ok(found);
                     }
                     definitions = Some(found);
@@ -184,22 +209,12 @@ impl Searcher {
                 return Ok(NamedAs::Place(place));
             }
         }
-        let is_no_symbol = asked.kind.is_some_and(|kind| kind != NamedKind::Symbol) || is_written_like_a_file(name);
-        let found = match definitions {
-            // The question asks for a module, file or package, so a definition with a near name is only
-            // suggested.
-            Some(NamedAs::Definitions(near)) if is_no_symbol => {
-                let similar = near.definitions.first().map(|hit| hit.symbol.qualified_name.clone());
-                let similar = similar.into_iter().collect();
-                NamedAs::Absent(Box::new(Absent { similar, definitions: Ok(near), note: None }))
-            }
-            Some(other) => other,
+        let definitions = match definitions {
+            Some(definitions) => definitions,
             None => self.definitions_of(view, (scope, selected), request).await?,
         };
-        Ok(match found {
-            NamedAs::Absent(absent) => NamedAs::Absent(Box::new(Absent { note: absent_note, ..*absent })),
-            found => found,
-        })
+        let is_no_symbol = asked.kind.is_some_and(|kind| kind != NamedKind::Symbol) || is_written_like_a_file(name);
+        Ok(definitions.without_place(is_no_symbol, absent_note))
     }
 
     async fn definitions_of(

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use cairn_domain::{EdgeKind, NodeKey, RepositoryId, Scope, SymbolEntry};
-use cairn_ports::{Follow, MAX_TRAVERSAL_DEPTH, NameMatch, Reached, TraversalRequest};
+use cairn_ports::{Follow, MAX_TRAVERSAL_DEPTH, NameMatch, Reached, SymbolHit, TraversalRequest};
 use cairn_question::{Relation, RelationshipAsked};
 use cairn_ranking::Via;
 
@@ -54,9 +54,25 @@ impl Searcher {
         let methods: Vec<Method> = methods.collect();
         let Some(first) = methods.first() else { return Ok(None) };
         let owners = self.owners_of(query, scope, &methods).await?;
+        let types = self.related_types(query, scope, asked.relation, &owners).await?;
+        let name = &first.name;
+        let all = self.names.symbols(&query.view, scope, name, &[NameMatch::Exact], MAX_METHODS).await?;
+        let mut found = RelatedTypes { owners: &owners, types: &types }.methods(name, &all);
+        found.truncate(MAX_RELATED);
+        Ok(Some(found))
+    }
+
+    /// The subtypes or supertypes of the owners, nearest first.
+    async fn related_types(
+        &self,
+        query: &PreparedQuery,
+        scope: &Scope,
+        relation: Relation,
+        owners: &BTreeMap<NodeKey, SymbolEntry>,
+    ) -> Result<Vec<Reached>, QueryError> {
         let request = TraversalRequest {
             starts: owners.keys().copied().collect(),
-            follow: if asked.relation == Relation::Overrides { Follow::In } else { Follow::Out },
+            follow: if relation == Relation::Overrides { Follow::In } else { Follow::Out },
             returns_starts: false,
             kinds: vec![EdgeKind::Extends, EdgeKind::Implements],
             min_confidence_percent: 1,
@@ -64,28 +80,7 @@ impl Searcher {
             max_edges_per_node: MAX_TYPES,
             max_nodes: MAX_TYPES,
         };
-        let types = self.graph.traverse(&query.view, scope, &request).await?.reached;
-        let of_name = [NameMatch::Exact];
-        let all = self.names.symbols(&query.view, scope, &first.name, &of_name, MAX_METHODS).await?;
-        let mut by_name: BTreeMap<(RepositoryId, &str), Vec<&SymbolEntry>> = BTreeMap::new();
-        for hit in &all {
-            by_name.entry((hit.repository, hit.symbol.qualified_name.as_str())).or_default().push(&hit.symbol);
-        }
-        let names = TypeNames { owners: &owners, types: &types };
-        let mut found: Vec<(ChunkId, Vec<Via>)> = Vec::new();
-        for reached in &types {
-            let node = &reached.node;
-            let qualified = format!("{}.{}", node.qualified_name, first.name);
-            for method in by_name.get(&(node.repository, qualified.as_str())).into_iter().flatten() {
-                let Some(id) = method.chunk.map(|chunk| (node.repository, chunk)) else { continue };
-                match found.iter_mut().find(|(known, _)| *known == id) {
-                    Some((_, edges)) => edges.extend(names.via(reached)),
-                    None => found.extend(names.via(reached).map(|via| (id, vec![via]))),
-                }
-            }
-        }
-        found.truncate(MAX_RELATED);
-        Ok(Some(found))
+        Ok(self.graph.traverse(&query.view, scope, &request).await?.reached)
     }
 
     /// The types that contain the methods.
@@ -103,7 +98,7 @@ impl Searcher {
             }
             known.push(&method.owner);
             let found = self.names.symbols(&query.view, scope, &method.owner, &[NameMatch::Exact], MAX_OWNERS).await?;
-            let in_one_file: Vec<&cairn_ports::SymbolHit> = found
+            let in_one_file: Vec<&SymbolHit> = found
                 .iter()
                 .filter(|hit| hit.symbol.kind.is_container() && hit.symbol.path == method.symbol.path)
                 .collect();
@@ -116,13 +111,36 @@ impl Searcher {
     }
 }
 
-/// The names of the types on the path to a related type.
-struct TypeNames<'a> {
+/// The subtypes or supertypes of the owners of methods.
+struct RelatedTypes<'a> {
     owners: &'a BTreeMap<NodeKey, SymbolEntry>,
     types: &'a [Reached],
 }
 
-impl TypeNames<'_> {
+impl RelatedTypes<'_> {
+    /// The chunks of the methods with this name in the types, in the order of the types, each with the edges
+    /// that lead to its types. `all` contains the symbols with this name in all types.
+    fn methods(&self, name: &str, all: &[SymbolHit]) -> Vec<(ChunkId, Vec<Via>)> {
+        let mut by_name: BTreeMap<(RepositoryId, &str), Vec<&SymbolEntry>> = BTreeMap::new();
+        for hit in all {
+            by_name.entry((hit.repository, hit.symbol.qualified_name.as_str())).or_default().push(&hit.symbol);
+        }
+        let mut found: Vec<(ChunkId, Vec<Via>)> = Vec::new();
+        for reached in self.types {
+            let node = &reached.node;
+            let qualified = format!("{}.{name}", node.qualified_name);
+            for method in by_name.get(&(node.repository, qualified.as_str())).into_iter().flatten() {
+                let Some(id) = method.chunk.map(|chunk| (node.repository, chunk)) else { continue };
+                match found.iter_mut().find(|(known, _)| *known == id) {
+                    Some((_, edges)) => edges.extend(self.via(reached)),
+                    None => found.extend(self.via(reached).map(|via| (id, vec![via]))),
+                }
+            }
+        }
+        found
+    }
+
+    /// The edge that leads to a type.
     fn via(&self, reached: &Reached) -> Option<Via> {
         if let Some(owner) = self.owners.get(&reached.previous) {
             return Some(via(reached, &owner.qualified_name, Some(&owner.path)));

@@ -6,7 +6,7 @@ use cairn_question::{ParsedQuery, names_a_pattern};
 use cairn_ranking::{ScopeFrequencies, query_terms};
 
 use crate::chunk_id::chunks_by_id;
-use crate::retrieve::id_of;
+use crate::joined_lists::id_of;
 use crate::{QueryError, Searcher};
 
 /// Maximum number of patterns that are read.

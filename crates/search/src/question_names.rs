@@ -11,7 +11,7 @@ use crate::changed::{ChangedDefinition, Definitions, has_other_name};
 use crate::chunk_id::ChunkId;
 use crate::file_names::{FileRequest, SAME_PATH};
 use crate::leading::{Leading, NamedPlace};
-use crate::named_code::{NamedAs, NamedCode};
+use crate::named_code::{Absent, NamedAs, NamedCode};
 use crate::repositories::KnownRepository;
 use crate::resolve::{MIN_LEADING_SCORE, MatchedName, NameRequest, Resolved, Substitution};
 use crate::{QueryError, QueryErrorCode, Searcher};
@@ -67,6 +67,19 @@ impl QuestionNames {
     fn note_absent(&mut self, requested: &str, similar: Vec<String>) {
         let (requested, substitution) = (requested.to_owned(), None);
         self.notes.push(NameNote { requested, is_file: false, substitution, similar, place: None });
+    }
+
+    /// Adds the facts about an absent name in a relationship question. `kind` is the kind of thing that the
+    /// question asks for.
+    fn add_absent(&mut self, absent: Absent, name: &str, kind: Option<NamedKind>) {
+        self.facts.extend(absent.note.map(Message::from));
+        match kind.filter(|kind| *kind != NamedKind::Symbol) {
+            Some(kind) => {
+                let fact = Message::from("No ").and(kind.as_str()).and(" is called ").and(Phrase(name));
+                self.facts.push(fact.and("."));
+            }
+            None => self.note_absent(name, absent.similar),
+        }
     }
 
     /// Number of tokens that the notes need in an answer.
@@ -149,46 +162,33 @@ impl Searcher {
     ) -> Result<NamedCode, QueryError> {
         let name = name.trim_end_matches("()");
         let request = NameRequest { near_path, ..NameRequest::uncounted(name) };
-        Ok(match self.named_code(view, (scope, selected), asked, request).await? {
+        match self.named_code(view, (scope, selected), asked, request).await? {
             NamedAs::Definitions(resolved) => {
                 let named = NamedCode::of_definitions(&resolved);
                 found.add_indexed(resolved, name, false);
-                named
+                return Ok(named);
+            }
+            NamedAs::Place(place) => {
+                found.has_exact = true;
+                found.facts.extend(place.note.clone().into_iter().chain(place.cut_note()));
+                return Ok(place);
             }
             NamedAs::Changed(changed) => {
-                let used = &changed.substitution.used;
-                let fact = Message::from("The relations of ").and(quoted(used));
+                let fact = Message::from("The relations of ").and(quoted(&changed.substitution.used));
                 found.facts.push(fact.and(" are unknown until its repository is indexed again."));
                 found.add(Definitions::Changed(changed), name, false, selected);
-                NamedCode::default()
             }
             NamedAs::Line(line) => {
                 let fact = Message::default().and(Given(name));
                 found.facts.push(fact.and(" is not a known symbol, so its relations are unknown."));
                 found.add(Definitions::Heuristic(line), name, false, selected);
-                NamedCode::default()
-            }
-            NamedAs::Place(place) => {
-                found.has_exact = true;
-                found.facts.extend(place.note.clone().into_iter().chain(place.cut_note()));
-                place
             }
             NamedAs::Absent(_) if is_written_like_a_file(name) => {
                 found.notes.extend(self.note_of_file(view, scope, name).await?);
-                NamedCode::default()
             }
-            NamedAs::Absent(absent) => {
-                found.facts.extend(absent.note.map(Message::from));
-                match asked.kind.filter(|kind| *kind != NamedKind::Symbol) {
-                    Some(kind) => {
-                        let fact = Message::from("No ").and(kind.as_str()).and(" is called ").and(Phrase(name));
-                        found.facts.push(fact.and("."));
-                    }
-                    None => found.note_absent(name, absent.similar),
-                }
-                NamedCode::default()
-            }
-        })
+            NamedAs::Absent(absent) => found.add_absent(*absent, name, asked.kind),
+        }
+        Ok(NamedCode::default())
     }
 }
 

@@ -44,28 +44,38 @@ impl Searcher {
             reason: "analyzes the most similar path".into(),
             arguments: vec![("target", path.to_owned()), ("mode", request.relation.as_str().to_owned())],
         };
-        let asked = asked(&request.name);
         match self.file_before_symbols(view, (scope, selected), name, retry).await {
-            Ok(Some(file)) => return self.target_of_file(view, scope, file, &request.name).await,
-            Ok(None) => {}
+            Ok(Some(file)) => self.target_of_file(view, scope, file, &request.name).await,
+            Ok(None) => self.target_of_name(view, (scope, selected), name).await,
             // The name of a package or module may look like a file name: `@acme/ui`.
             Err(error) if error.code == QueryErrorCode::NotFound => {
-                let named = self.named_code(view, (scope, selected), &asked, name).await?;
+                let named = self.named_code(view, (scope, selected), &asked(&request.name), name).await?;
                 let NamedAs::Place(place) = named else { return Err(error) };
-                return Ok(target_of_place(place, &request.name));
+                Ok(target_of_place(place, &request.name))
             }
-            Err(error) => return Err(error),
+            Err(error) => Err(error),
         }
-        match self.named_code(view, (scope, selected), &asked, name).await? {
+    }
+
+    /// The nodes of the definitions, files, directories, modules or packages with the name, or with a near
+    /// name.
+    async fn target_of_name(
+        &self,
+        view: &View,
+        (scope, selected): (&Scope, &[KnownRepository]),
+        request: NameRequest<'_>,
+    ) -> Result<RelationTarget, QueryError> {
+        let NameRequest { name, near_path, .. } = request;
+        match self.named_code(view, (scope, selected), &asked(name), request).await? {
             NamedAs::Definitions(resolved) => Ok(target_of_definitions(resolved)),
             NamedAs::Changed(found) => Err(found.not_indexed()),
             NamedAs::Line(found) => Err(found.not_in_graph(selected)),
             NamedAs::Place(place) => {
-                let file = FileRequest::of_any_name(&request.name, near_path);
+                let file = FileRequest::of_any_name(name, near_path);
                 let is_file = place.group.is_none() && place.nodes.iter().all(|node| node.path.is_some());
                 match self.resolve_file(view, scope, file).await?.filter(|file| is_file && !file.is_directory) {
-                    Some(file) => self.target_of_file(view, scope, file, &request.name).await,
-                    None => Ok(target_of_place(place, &request.name)),
+                    Some(file) => self.target_of_file(view, scope, file, name).await,
+                    None => Ok(target_of_place(place, name)),
                 }
             }
             NamedAs::Absent(absent) => {

@@ -1,26 +1,24 @@
-//! Fetches the lists of candidates, merges the lists and ranks the candidates.
+//! Fetches the lists of candidates and ranks the candidates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::{ChunkRecord, RepositoryId, Scope, SymbolEntry, View};
+use cairn_domain::{ChunkRecord, RepositoryId, Scope, View};
 use cairn_ports::{ChunkFilter, FileHit, FileMatch, Hit, HitLists, ListsRequest, NameMatch, SymbolHit};
 use cairn_ranking::{
-    Candidate, Definition, DefinitionContext, Evidence, Exactness, Listed, Lists, RankQuery, RankedHit, Ranking,
-    RelationRank, RepositoryMentions, ScoreRange, Spelling, Via, definition_key, is_end_of_path, rank,
+    Candidate, DefinitionContext, Evidence, Lists, RankQuery, RankedHit, Ranking, RepositoryMentions, ScoreRange,
+    Spelling, definition_key, is_end_of_path, rank,
 };
 use cairn_redaction::Message;
 
 use crate::chunk_filter::CompiledFilter;
 use crate::chunk_id::{ChunkId, Chunks, chunks_by_id, id_of_chunk};
+use crate::joined_lists::{DEPTH, NamedChunks, joined, with_chunks};
 use crate::prepared_query::PreparedQuery;
-use crate::related::{Related, RelatedChunk};
+use crate::related::Related;
 use crate::repositories::KnownRepository;
 use crate::sites::RepositoryFile;
 use crate::{QueryError, Searcher};
 
-/// Maximum length of each list. The length is constant, so that every page of an answer ranks the same
-/// candidates.
-const DEPTH: usize = 200;
 /// Number of chunks whose scores are read. The first `DEPTH` of these chunks become candidates because of
 /// their scores. A later chunk becomes a candidate only if a different list contains it.
 const SCORED: usize = 1_000;
@@ -35,18 +33,6 @@ const NAMED_FILES: usize = 5;
 const LEADING_DEFINITIONS: usize = 10;
 /// Maximum number of names of a question that are looked up.
 const NAMES_LOOKED_UP: usize = 8;
-
-/// Chunks of the files and symbols that the question names, best first.
-struct NamedChunks {
-    /// The first chunks of the named files.
-    beginnings: Vec<ChunkId>,
-    /// The chunks that contain the named symbols, each with its best named symbol.
-    definitions: Vec<(ChunkId, SymbolHit)>,
-    /// The chunks with the definitions of the nearest names, if the whole question is a misspelled name.
-    leading: Vec<(ChunkId, SymbolHit)>,
-    /// The chunks that have the requested relation to a name.
-    related: Vec<RelatedChunk>,
-}
 
 /// The candidates of a question.
 struct Found {
@@ -112,54 +98,74 @@ impl Searcher {
         scope: &Scope,
         filter: &ChunkFilter,
     ) -> Result<Found, QueryError> {
-        let PreparedQuery { view, terms, vector, .. } = query;
-        let lists = async {
-            // The second stage also uses the vector scores of chunks that are only in the list of terms.
-            let num_scored = if query.has_second_stage(self.signals) { SCORED } else { DEPTH };
-            let dense = vector.as_ref().map(|vector| (vector, num_scored));
-            let request = ListsRequest { dense, sparse: (terms, SCORED), num_records: DEPTH };
-            Ok::<_, QueryError>(self.vectors.search(view, scope, filter, request).await?)
-        };
-        let symbols = self.named_symbols(query, scope);
         let beginnings = async {
             let files = self.named_files(query, scope).await?;
             self.beginnings_of(query, filter, &files).await
         };
-        let related = self.related(query, scope);
-        let (lists, symbols, mut beginnings, Related { chunks: mut related, mut notes }) =
-            tokio::try_join!(lists, symbols, beginnings, related)?;
+        let (lists, symbols, beginnings, related) = tokio::try_join!(
+            self.hit_lists(query, scope, filter),
+            self.named_symbols(query, scope),
+            beginnings,
+            self.related(query, scope)
+        )?;
         let HitLists { dense: scored, sparse, records } = lists;
+        let Related { chunks: related, mut notes } = related;
+        let leading = with_chunks(leading(query, &symbols));
+        let mut named = NamedChunks { beginnings, definitions: with_chunks(symbols), leading, related };
+        let chunks = self.with_named(query, scope, filter, records, &named).await?;
+        let num_related = named.related.len();
+        named.keep_only(&chunks);
+        notes.extend(excluded(num_related - named.related.len(), num_related));
+        let hides_related = named.related.is_empty() && num_related > 0;
         let dense = &scored[..scored.len().min(DEPTH)];
-        let mut chunks = chunks_by_id(records);
+        let scores = |hits: &[Hit]| ScoreRange::of(hits.iter().map(|hit| hit.score));
+        let lists = Lists { dense: scores(dense), terms: scores(&sparse), last_dense: scores(&scored).last };
+        let candidates = joined((&scored, &sparse), &named, chunks, query);
+        let evidence = self.evidence(query, (dense, &sparse), &candidates);
+        Ok(Found { candidates, lists, evidence, hides_related, notes })
+    }
+
+    /// The nearest vectors, and the chunks with the highest sums of term weights.
+    async fn hit_lists(
+        &self,
+        query: &PreparedQuery,
+        scope: &Scope,
+        filter: &ChunkFilter,
+    ) -> Result<HitLists, QueryError> {
+        let PreparedQuery { view, terms, vector, .. } = query;
+        // The second stage also uses the vector scores of chunks that are only in the list of terms.
+        let num_scored = if query.has_second_stage(self.signals) { SCORED } else { DEPTH };
+        let dense = vector.as_ref().map(|vector| (vector, num_scored));
+        let request = ListsRequest { dense, sparse: (terms, SCORED), num_records: DEPTH };
+        Ok(self.vectors.search(view, scope, filter, request).await?)
+    }
+
+    /// The chunks in `listed`, and the named chunks that match the filter. All chunks in `listed` match the
+    /// filter.
+    async fn with_named(
+        &self,
+        query: &PreparedQuery,
+        scope: &Scope,
+        filter: &ChunkFilter,
+        listed: Vec<ChunkRecord>,
+        named: &NamedChunks,
+    ) -> Result<Chunks, QueryError> {
+        let mut chunks = chunks_by_id(listed);
         let searched: BTreeSet<ChunkId> = chunks.keys().copied().collect();
-        let leading = leading(query, &symbols);
         let unindexed = query.names.leading.iter().filter_map(|leading| leading.chunk.clone());
-        let unindexed = unindexed.filter(|chunk| scope.contains(chunk.repository));
-        let unindexed: Chunks = unindexed.map(|chunk| ((chunk.repository, chunk.key), chunk)).collect();
-        let shown = symbols.iter().chain(&leading).filter_map(chunk_of);
-        let shown = shown.filter(|id| scope.contains(id.0) && !unindexed.contains_key(id));
-        let wanted = shown.chain(beginnings.iter().copied()).chain(related.iter().map(|related| related.id));
+        let unindexed = chunks_by_id(unindexed.filter(|chunk| scope.contains(chunk.repository)).collect());
+        let of_symbols = named.ids_of_symbols().filter(|id| scope.contains(id.0) && !unindexed.contains_key(id));
+        let wanted = of_symbols.chain(named.beginnings.iter().copied());
+        let wanted = wanted.chain(named.related.iter().map(|related| related.id));
         // The lists already contain most of these chunks, so only the missing chunks are fetched.
         let missing = wanted.filter(|id| !searched.contains(id)).collect();
-        chunks.extend(self.fetch(view, scope, missing).await?);
+        chunks.extend(self.fetch(&query.view, scope, missing).await?);
         chunks.extend(unindexed);
         let patterns = query.patterns.iter().filter(|pattern| scope.contains(pattern.repository));
         chunks.extend(patterns.map(|pattern| (id_of_chunk(pattern), pattern.clone())));
         let compiled = CompiledFilter::new(filter)?;
         chunks.retain(|id, chunk| searched.contains(id) || compiled.lets_through(chunk));
-        beginnings.retain(|id| chunks.contains_key(id));
-        let num_related = related.len();
-        related.retain(|related| chunks.contains_key(&related.id));
-        notes.extend(excluded(num_related - related.len(), num_related));
-        let hides_related = related.is_empty() && num_related > 0;
-        let leading = definitions_in(&chunks, leading);
-        let named = NamedChunks { beginnings, definitions: definitions_in(&chunks, symbols), leading, related };
-        let scores = |hits: &[Hit]| ScoreRange::of(hits.iter().map(|hit| hit.score));
-        let last_dense = scores(&scored).last;
-        let lists = Lists { dense: scores(dense), terms: scores(&sparse), last_dense };
-        let candidates = joined(&scored, &sparse, &named, chunks, query);
-        let evidence = self.evidence(query, (dense, &sparse), &candidates);
-        Ok(Found { candidates, lists, evidence, hides_related, notes })
+        Ok(chunks)
     }
 
     /// The symbols that the question names, best first.
@@ -265,85 +271,4 @@ fn leading(query: &PreparedQuery, symbols: &[SymbolHit]) -> Vec<SymbolHit> {
         return symbols.iter().filter(is_meant).take(LEADING_DEFINITIONS).cloned().collect();
     }
     named.collect()
-}
-
-/// The chunk that contains a symbol.
-fn chunk_of(hit: &SymbolHit) -> Option<ChunkId> {
-    Some((hit.repository, hit.symbol.chunk?))
-}
-
-/// The chunks of the symbols, in the order of the symbols. Chunks that `chunks` does not contain are omitted.
-/// Each chunk is listed once, with its best symbol.
-fn definitions_in(chunks: &Chunks, symbols: Vec<SymbolHit>) -> Vec<(ChunkId, SymbolHit)> {
-    let mut seen = BTreeSet::new();
-    let shown = symbols.into_iter().filter_map(|hit| Some((chunk_of(&hit)?, hit)));
-    shown.filter(|(id, _)| chunks.contains_key(id) && seen.insert(*id)).collect()
-}
-
-/// Merges the lists into one list that contains each chunk with its positions in the original lists.
-fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, query: &PreparedQuery) -> Vec<Candidate> {
-    let (dense, sparse) = (positions(dense), positions(sparse));
-    let of_symbols = named.definitions.iter().map(|(id, _)| *id);
-    let by_name = named.beginnings.iter().copied().chain(of_symbols);
-    let mut name_ranks: BTreeMap<ChunkId, u32> = BTreeMap::new();
-    for id in by_name {
-        let next = name_ranks.len() as u32 + 1;
-        name_ranks.entry(id).or_insert(next);
-    }
-    let definitions = named.definitions.iter().chain(&named.leading);
-    let symbols: BTreeMap<ChunkId, &SymbolEntry> = definitions.map(|(id, hit)| (*id, &hit.symbol)).collect();
-    let leading: BTreeMap<ChunkId, u32> = named.leading.iter().map(|(id, _)| *id).zip(1..).collect();
-    let related: BTreeMap<ChunkId, (RelationRank, &[Via])> = (1..)
-        .zip(&named.related)
-        .map(|(rank, RelatedChunk { id, definition, via })| {
-            (*id, (RelationRank { definition: *definition, rank }, via.as_slice()))
-        })
-        .collect();
-    let patterns: BTreeMap<ChunkId, u32> = query.patterns.iter().map(id_of_chunk).zip(1..).collect();
-    let candidate = |(id, chunk): (ChunkId, ChunkRecord)| {
-        let symbol = symbols.get(&id).copied();
-        let exactness = if named.beginnings.contains(&id) {
-            Some(Exactness::Exact)
-        } else if let Some(rank) = leading.get(&id) {
-            Some(Exactness::Near(*rank))
-        } else {
-            symbol.and_then(|symbol| match query.words.spelling_of(symbol) {
-                Spelling::Whole => Some(Exactness::Exact),
-                Spelling::Part | Spelling::Style => Some(Exactness::OtherStyle),
-                Spelling::Other => None,
-            })
-        };
-        Candidate {
-            dense: dense.get(&id).copied().filter(|listed| listed.rank.is_some()),
-            dense_score: dense.get(&id).map(|listed| listed.score),
-            terms: sparse.get(&id).copied(),
-            name_rank: name_ranks.get(&id).copied(),
-            relation_rank: related.get(&id).map(|(rank, _)| *rank),
-            via: related.get(&id).map_or_else(Vec::new, |(_, via)| via.to_vec()),
-            pattern_rank: patterns.get(&id).copied(),
-            named: exactness,
-            definition: symbol.and_then(|symbol| own_definition(&chunk, symbol)),
-            chunk,
-        }
-    };
-    chunks.into_iter().map(candidate).collect()
-}
-
-/// The rank and the score of each chunk in a list. Only the first `DEPTH` chunks have a rank.
-fn positions(hits: &[Hit]) -> BTreeMap<ChunkId, Listed> {
-    let listed = |(rank, hit): (u32, &Hit)| {
-        let rank = (rank as usize <= DEPTH).then_some(rank);
-        (id_of(hit), Listed { rank, score: hit.score })
-    };
-    (1..).zip(hits).map(listed).collect()
-}
-
-/// The definition of the symbol in the chunk. `None` if the whole chunk is the definition of this symbol.
-fn own_definition(chunk: &ChunkRecord, symbol: &SymbolEntry) -> Option<Definition> {
-    let is_own = chunk.symbol_kind.is_some() && chunk.symbol.as_deref() == Some(symbol.qualified_name.as_str());
-    (!is_own).then(|| Definition { symbol: symbol.qualified_name.clone(), span: symbol.span })
-}
-
-pub(crate) fn id_of(hit: &Hit) -> ChunkId {
-    (hit.repository, hit.key)
 }

@@ -94,10 +94,22 @@ struct PageLimits {
 /// One page of the results.
 struct ResultPage {
     files: Vec<FoundFile>,
+    files_are_results: bool,
     found: Vec<Found>,
+    /// Number of all results.
+    num_results: usize,
     /// Number of results on the page.
     num_shown: usize,
     cut: Cut,
+}
+
+impl ResultPage {
+    /// The start of the next page, if this page begins at `start`. `None` on the last page.
+    fn next(&self, start: Cursor) -> Option<Cursor> {
+        let end = start.offset as usize + self.num_shown;
+        let has_more = end < self.num_results && self.num_shown > 0;
+        has_more.then_some(Cursor { offset: end as u64, ..start })
+    }
 }
 
 /// The view and the position at which a page starts.
@@ -166,36 +178,25 @@ impl Searcher {
         let reasons = reasons(&query, selected, (&hits, &of_page), request.max_tokens / REASONS_SHARE);
         let max_tokens = request.max_tokens.saturating_sub(tokens_beside_results(&query, &notes, &reasons));
         let limits = PageLimits { offset, limit, max_tokens };
-        let files_are_results = files.are_results();
-        let num_results = if files_are_results { files.files.len() } else { hits.len() };
-        let ResultPage { files, found, num_shown, cut } = match files_are_results {
+        let page = match files.are_results() {
             true => self.page_of_files(&query, (selected, filter), &files, limits, &mut notes).await?,
             false => self.page_of_hits(&query, selected, (files.files, hits), limits, &mut notes).await?,
         };
-        let (mut hidden_by_scope, mut nothing_found) = (None, None);
-        if num_results == 0 && files.is_empty() {
-            let without_results = WithoutResults { query: &query, selected, filter, weak, relevance: &relevance };
-            let mut empty = self.explain_empty(without_results, &request.repositories).await?;
-            empty.nothing_found.fit(max_tokens.saturating_sub(query.names.num_tokens()));
-            (hidden_by_scope, nothing_found) = (empty.hidden_by_scope, Some(empty.nothing_found));
-        }
-        let results = if files_are_results { files.as_slice() } else { &[] };
-        let stamps = self.stamps_of_page(selected, &found, results, &reasons).await?;
-        let end = offset + num_shown;
-        let has_more = end < num_results && num_shown > 0;
-        let next = Cursor { offset: end as u64, ..start };
+        let without_results = WithoutResults { query: &query, selected, filter, weak, relevance: &relevance };
+        let (hidden_by_scope, nothing_found) = self.explain_page(request, &page, without_results, max_tokens).await?;
+        let stamps = self.stamps_of_page(selected, &page, &reasons).await?;
         Ok(SearchAnswer {
+            next_cursor: page.next(start).map(|next| next.seal(self.cursor_key, &self.caller)),
             query: query.parsed,
             names: query.names.notes,
-            files,
-            files_are_results,
+            files: page.files,
+            files_are_results: page.files_are_results,
             notes,
             stamps,
-            found,
+            found: page.found,
             offset,
-            num_results,
-            cut,
-            next_cursor: has_more.then(|| next.seal(self.cursor_key, &self.caller)),
+            num_results: page.num_results,
+            cut: page.cut,
             relevance,
             hidden_by_scope,
             nothing_found,
@@ -203,17 +204,34 @@ impl Searcher {
         })
     }
 
+    /// The explanation of a search without results, if the page shows nothing: the message about results
+    /// outside the scope, and the known reasons.
+    async fn explain_page(
+        &self,
+        request: &SearchRequest,
+        page: &ResultPage,
+        without_results: WithoutResults<'_>,
+        max_tokens: usize,
+    ) -> Result<(Option<String>, Option<NothingFound>), QueryError> {
+        if page.num_results > 0 || !page.files.is_empty() {
+            return Ok((None, None));
+        }
+        let of_names = without_results.query.names.num_tokens();
+        let mut empty = self.explain_empty(without_results, &request.repositories).await?;
+        empty.nothing_found.fit(max_tokens.saturating_sub(of_names));
+        Ok((empty.hidden_by_scope, Some(empty.nothing_found)))
+    }
+
     /// The stamps of the repositories with results, each with the reason for the repository. If the page has
     /// no results, the stamps of the first repositories that were searched.
     async fn stamps_of_page(
         &self,
         selected: &[KnownRepository],
-        found: &[Found],
-        files: &[FoundFile],
+        page: &ResultPage,
         reasons: &BTreeMap<String, String>,
     ) -> Result<Vec<Stamp>, QueryError> {
-        let of_files = files.iter().map(|file| file.hit.repository);
-        let mut used: Vec<_> = found.iter().map(|found| found.hit.chunk.repository).chain(of_files).collect();
+        let of_files = page.files.iter().filter(|_| page.files_are_results).map(|file| file.hit.repository);
+        let mut used: Vec<_> = page.found.iter().map(|found| found.hit.chunk.repository).chain(of_files).collect();
         if used.is_empty() {
             let published = selected.iter().filter(|known| known.published.is_some());
             used = published.take(MAX_STAMPS_OF_EMPTY).map(|known| known.record.id).collect();
@@ -247,7 +265,7 @@ impl Searcher {
             Cut::Nothing | Cut::Limit { .. } if num_left > 0 => Cut::Limit { num_left },
             cut => cut,
         };
-        Ok(ResultPage { num_shown: found.len(), files, found, cut })
+        Ok(ResultPage { num_shown: found.len(), files, files_are_results: false, found, num_results, cut })
     }
 
     /// A page of files, with the first lines of some of them.
@@ -271,7 +289,8 @@ impl Searcher {
             let num_left = num_beginnings - found.len();
             notes.push(beginnings_note(num_left));
         }
-        Ok(ResultPage { num_shown: files.len(), files, found, cut })
+        let num_results = all.files.len();
+        Ok(ResultPage { num_shown: files.len(), files, files_are_results: true, found, num_results, cut })
     }
 
     /// The start of the requested page. If the request has a cursor, the start is the position in the cursor;

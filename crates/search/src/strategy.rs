@@ -89,18 +89,8 @@ impl Searcher {
         let since = parsed.filters.since.map(|since| asked.resolve(since));
         let stated = self.stated(asked, &parsed, since);
         let restricted = stated.as_ref().map(|_| parsed.text_without_filters.as_str());
-        let (scope, near_path) = (self.scope_of(selected), asked.target.context_path.clone());
-        let (prepared, names) = tokio::try_join!(
-            self.prepare(&view, selected, &parsed, (&parsed.text, restricted), asked.is_about_code()),
-            self.names_in(&view, (&scope, selected), (&parsed, asked.text), near_path.as_deref())
-        )?;
-        let complete = |query| PreparedQuery {
-            patterns: patterns.clone(),
-            names: names.clone(),
-            near_path: near_path.clone(),
-            ..query
-        };
-        let (whole, restricted) = (complete(prepared.0), prepared.1.map(complete));
+        let (whole, restricted) =
+            self.prepared_with_names(&view, (asked, selected), (&parsed, restricted), &patterns).await?;
         let (Some(stated), Some(restricted)) = (stated, restricted) else {
             return self.search_for(whole, asked, selected, (asked.filter, notes)).await;
         };
@@ -118,6 +108,29 @@ impl Searcher {
             found.notes.push(note.and(words).and("."));
         }
         Ok(Retrieved { since, ..found })
+    }
+
+    /// Prepares the whole text of the question, and the text without the words that state filters. Resolves
+    /// the names in the question at the same time.
+    async fn prepared_with_names(
+        &self,
+        view: &View,
+        (asked, selected): (&Asked<'_>, &[KnownRepository]),
+        (parsed, restricted): (&ParsedQuery, Option<&str>),
+        patterns: &[ChunkRecord],
+    ) -> Result<(PreparedQuery, Option<PreparedQuery>), QueryError> {
+        let (scope, near_path) = (self.scope_of(selected), &asked.target.context_path);
+        let ((whole, restricted), names) = tokio::try_join!(
+            self.prepare(view, selected, parsed, (&parsed.text, restricted), asked.is_about_code()),
+            self.names_in(view, (&scope, selected), (parsed, asked.text), near_path.as_deref())
+        )?;
+        let complete = |query| PreparedQuery {
+            patterns: patterns.to_vec(),
+            names: names.clone(),
+            near_path: near_path.clone(),
+            ..query
+        };
+        Ok((complete(whole), restricted.map(complete)))
     }
 
     /// The filters that a question for code states in words, together with the filter of the caller.

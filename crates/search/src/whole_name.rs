@@ -3,10 +3,11 @@
 use cairn_domain::Scope;
 use cairn_name_match::{Reason, WantedName};
 use cairn_ports::ResolvedSymbol;
+use cairn_question::ParsedQuery;
 
 use crate::changed::Definitions;
 use crate::prepared_query::PreparedQuery;
-use crate::question_names::{leading, names_of};
+use crate::question_names::{QuestionNames, leading, names_of};
 use crate::repositories::KnownRepository;
 use crate::resolve::{MIN_LEADING_SCORE, NameRequest, Resolved};
 use crate::{QueryError, QueryErrorCode, Searcher};
@@ -26,50 +27,68 @@ impl Searcher {
         text: &str,
         (scope, selected): (&Scope, &[KnownRepository]),
     ) -> Result<(), QueryError> {
-        // Quotes around a name are not part of the name.
-        let text = text.trim().trim_matches(['"', '\'', '`']);
-        let is_decided = !names_of(&query.parsed).is_empty() || query.parsed.file_name.is_some();
-        // The name may follow introductory words, as in: find "validate token".
-        let asked = query.parsed.symbol.clone().filter(|asked| asked.is_whole);
-        let text = asked.as_ref().map_or(text, |asked| asked.name.as_str());
-        let Some(form) = Form::of(text).filter(|_| !is_decided && query.parsed.relationship.is_none()) else {
-            return Ok(());
-        };
-        let near_path = query.near_path.clone();
-        let request = NameRequest { near_path: near_path.as_deref(), ..NameRequest::uncounted(text.trim()) };
-        let name = request.name;
+        let Some((text, form)) = possible_name(&query.parsed, text) else { return Ok(()) };
+        let near_path = query.near_path.as_deref();
+        let request = NameRequest { near_path, ..NameRequest::uncounted(text.trim()) };
         if form == Form::Word && query.frequencies.num_chunks_with(text) > 0 {
             if let Some(changed) = self.changed_definition(&query.view, scope, selected, request).await? {
                 query.names.lead_with_changed(&changed);
             }
             return Ok(());
         }
-        let resolved = match self.definitions(&query.view, scope, selected, request).await {
-            Ok(Definitions::Indexed(resolved)) => resolved,
-            Ok(Definitions::Changed(changed)) => {
-                let is_meant = form != Form::Phrase || changed.substitution.is_same_name();
-                if is_meant && changed.substitution.score >= MIN_LEADING_SCORE {
-                    query.names.lead_with_changed(&changed);
-                }
-                return Ok(());
-            }
-            Ok(Definitions::Heuristic(line)) => {
-                query.names.note_used(line.substitution.clone(), Some(line.place(selected)));
-                query.names.leading = vec![line.leading()];
-                return Ok(());
-            }
-            Err(error) if error.code == QueryErrorCode::NotFound => return Ok(()),
+        match self.definitions(&query.view, scope, selected, request).await {
+            Ok(definitions) => query.names.lead_with_whole(definitions, (request.name, form), selected),
+            Err(error) if error.code == QueryErrorCode::NotFound => {}
             Err(error) => return Err(error),
-        };
-        let is_meant = match form {
-            Form::Phrase => resolved.is_same_name() || has_all_words(&resolved, name),
-            Form::Word | Form::Name => resolved.definitions.first().is_some_and(|best| best.score >= MIN_LEADING_SCORE),
-        };
-        if let Some(substitution) = resolved.substitution.clone().filter(|_| is_meant) {
-            query.names.note_used(substitution, None);
-            query.names.leading = leading(&resolved);
         }
         Ok(())
+    }
+}
+
+impl QuestionNames {
+    /// Makes the definitions of a name come before all other results, if the whole question means this name.
+    fn lead_with_whole(&mut self, definitions: Definitions, (name, form): (&str, Form), selected: &[KnownRepository]) {
+        match definitions {
+            Definitions::Indexed(resolved) => {
+                let is_meant = is_meant(&resolved, name, form);
+                if let Some(substitution) = resolved.substitution.clone().filter(|_| is_meant) {
+                    self.note_used(substitution, None);
+                    self.leading = leading(&resolved);
+                }
+            }
+            Definitions::Changed(changed) => {
+                let is_meant = form != Form::Phrase || changed.substitution.is_same_name();
+                if is_meant && changed.substitution.score >= MIN_LEADING_SCORE {
+                    self.lead_with_changed(&changed);
+                }
+            }
+            Definitions::Heuristic(line) => {
+                self.note_used(line.substitution.clone(), Some(line.place(selected)));
+                self.leading = vec![line.leading()];
+            }
+        }
+    }
+}
+
+/// The part of a question that may be a name, and its form. `None` if the question is no name, or contains a
+/// name that is resolved in a different way.
+fn possible_name<'a>(parsed: &'a ParsedQuery, text: &'a str) -> Option<(&'a str, Form)> {
+    if !names_of(parsed).is_empty() || parsed.file_name.is_some() || parsed.relationship.is_some() {
+        return None;
+    }
+    // Quotes around a name are not part of the name.
+    let text = text.trim().trim_matches(['"', '\'', '`']);
+    // The name may follow introductory words, as in: find "validate token".
+    let asked = parsed.symbol.as_ref().filter(|asked| asked.is_whole);
+    let text = asked.map_or(text, |asked| asked.name.as_str());
+    Some((text, Form::of(text)?))
+}
+
+/// Whether the question means the nearest name.
+fn is_meant(resolved: &Resolved, name: &str, form: Form) -> bool {
+    match form {
+        Form::Phrase => resolved.is_same_name() || has_all_words(resolved, name),
+        Form::Word | Form::Name => resolved.definitions.first().is_some_and(|best| best.score >= MIN_LEADING_SCORE),
     }
 }
 
