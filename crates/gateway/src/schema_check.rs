@@ -39,54 +39,60 @@ impl<'a> Check<'a> {
             return;
         };
         for (keyword, rule) in keywords {
-            let is_fine = match keyword.as_str() {
-                "$ref" => {
-                    self.value(self.resolve(rule), value, at, faults);
-                    true
-                }
-                "type" => match rule {
-                    Value::Array(kinds) => kinds.iter().any(|kind| is_of(kind, value)),
-                    kind => is_of(kind, value),
-                },
-                "enum" => rule.as_array().expect("a list").contains(value),
-                "const" => rule == value,
-                "anyOf" | "oneOf" => rule.as_array().expect("a list").iter().any(|any| self.fits(any, value)),
-                "minimum" => value.as_f64().is_none_or(|number| Some(number) >= rule.as_f64()),
-                "maximum" => value.as_f64().is_none_or(|number| Some(number) <= rule.as_f64()),
-                "minLength" => value.as_str().is_none_or(|text| Some(text.chars().count() as u64) >= rule.as_u64()),
-                "required" => rule.as_array().expect("a list").iter().all(|name| {
-                    let name = name.as_str().expect("a name");
-                    value.as_object().is_none_or(|fields| fields.contains_key(name))
-                }),
-                "properties" => {
-                    for (name, property) in rule.as_object().expect("properties") {
-                        if let Some(field) = value.get(name) {
-                            self.value(property, field, &format!("{at}.{name}"), faults);
-                        }
-                    }
-                    true
-                }
-                "items" => {
-                    for (number, item) in value.as_array().into_iter().flatten().enumerate() {
-                        self.value(rule, item, &format!("{at}[{number}]"), faults);
-                        self.described(rule, item, &format!("{at}[{number}]"), faults);
-                    }
-                    true
-                }
-                "additionalProperties" => {
-                    let named = keywords.get("properties").and_then(Value::as_object);
-                    let more = value.as_object().into_iter().flatten();
-                    for (name, field) in more.filter(|(name, _)| named.is_none_or(|named| !named.contains_key(*name))) {
-                        self.value(rule, field, &format!("{at}.{name}"), faults);
-                    }
-                    true
-                }
-                "$defs" | "$schema" | "title" | "description" | "format" | "default" => true,
-                other => panic!("{at}: the keyword `{other}` is not checked"),
-            };
-            if !is_fine {
-                faults.push(format!("{at}: `{keyword}` is {rule}, but the value is {value}"));
+            match keyword.as_str() {
+                "$ref" => self.value(self.resolve(rule), value, at, faults),
+                "properties" => self.properties(rule, value, at, faults),
+                "items" => self.items(rule, value, at, faults),
+                "additionalProperties" => self.other_properties(keywords, value, at, faults),
+                "$defs" | "$schema" | "title" | "description" | "format" | "default" => {}
+                keyword if self.satisfies(keyword, rule, value, at) => {}
+                _ => faults.push(format!("{at}: `{keyword}` is {rule}, but the value is {value}")),
             }
+        }
+    }
+
+    /// Whether the value satisfies a keyword that restricts the value itself.
+    fn satisfies(&self, keyword: &str, rule: &Value, value: &Value, at: &str) -> bool {
+        match keyword {
+            "type" => match rule {
+                Value::Array(kinds) => kinds.iter().any(|kind| is_of(kind, value)),
+                kind => is_of(kind, value),
+            },
+            "enum" => rule.as_array().expect("a list").contains(value),
+            "const" => rule == value,
+            "anyOf" | "oneOf" => rule.as_array().expect("a list").iter().any(|any| self.fits(any, value)),
+            "minimum" => value.as_f64().is_none_or(|number| Some(number) >= rule.as_f64()),
+            "maximum" => value.as_f64().is_none_or(|number| Some(number) <= rule.as_f64()),
+            "minLength" => value.as_str().is_none_or(|text| Some(text.chars().count() as u64) >= rule.as_u64()),
+            "required" => rule.as_array().expect("a list").iter().all(|name| {
+                let name = name.as_str().expect("a name");
+                value.as_object().is_none_or(|fields| fields.contains_key(name))
+            }),
+            other => panic!("{at}: the keyword `{other}` is not checked"),
+        }
+    }
+
+    fn properties(&self, properties: &Value, value: &Value, at: &str, faults: &mut Vec<String>) {
+        for (name, property) in properties.as_object().expect("properties") {
+            if let Some(field) = value.get(name) {
+                self.value(property, field, &format!("{at}.{name}"), faults);
+            }
+        }
+    }
+
+    fn items(&self, rule: &Value, value: &Value, at: &str, faults: &mut Vec<String>) {
+        for (number, item) in value.as_array().into_iter().flatten().enumerate() {
+            self.value(rule, item, &format!("{at}[{number}]"), faults);
+            self.described(rule, item, &format!("{at}[{number}]"), faults);
+        }
+    }
+
+    /// Checks the fields that the keyword `properties` does not name.
+    fn other_properties(&self, keywords: &Map<String, Value>, value: &Value, at: &str, faults: &mut Vec<String>) {
+        let named = keywords.get("properties").and_then(Value::as_object);
+        let more = value.as_object().into_iter().flatten();
+        for (name, field) in more.filter(|(name, _)| named.is_none_or(|named| !named.contains_key(*name))) {
+            self.value(&keywords["additionalProperties"], field, &format!("{at}.{name}"), faults);
         }
     }
 

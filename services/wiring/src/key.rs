@@ -118,6 +118,14 @@ impl Owning {
         }
     }
 
+    /// The embedder that sends its texts to the parent process.
+    pub(crate) fn parent(&self) -> Option<Arc<ParentEmbedder>> {
+        match self {
+            Owning::Parent(embedder) => Some(Arc::clone(embedder)),
+            Owning::Provider(_) | Owning::Coordinator(_) => None,
+        }
+    }
+
     /// Never returns. The coordinator is stopped by dropping this future, which is permitted at any point.
     async fn coordinate(&self) {
         if let Owning::Coordinator(coordinator) = self {

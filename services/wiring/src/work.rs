@@ -36,7 +36,9 @@ impl Cluster {
         let outbox = self.runs.clone();
         let runner = Runner::new(broker.clone(), Arc::clone(&self.runs), Some(outbox), Arc::clone(&self.clock), config);
         if isolation::is_child() {
-            return isolation::serve(&runner, workers, owners).await;
+            let embedder = owners.as_ref().and_then(|owners| owners.owning.parent());
+            let of_owner = owners.map_or_else(Vec::new, |owners| owners.workers);
+            return isolation::serve(&runner, &[workers, of_owner].concat(), embedder).await;
         }
         let embedder = owners.as_ref().and_then(|owners| owners.owning.embedder());
         runner.isolate(Arc::new(ChildProcess::of_this_program(embedder)?));

@@ -70,40 +70,55 @@ fn walk(
 ) -> Result<History, git2::Error> {
     let repository = OpenRepository::open(path)?;
     let commits = Commits::of(&repository, meter)?;
-    let boundary = commits.boundary();
-    let saved = saved.filter(|saved| saved.boundary == boundary && commits.find(id_of(saved.commit)).is_ok());
-    // A history that was too long for earlier limits is walked if it may fit now.
-    let saved = saved.filter(|saved| !saved.paths.is_empty() || saved.num_commits > limits.max_commits);
+    let saved = saved.filter(|saved| is_usable(saved, &commits, limits));
     if let Some(saved) = saved.as_ref().filter(|saved| saved.commit == commit) {
         return Ok(saved.clone());
     }
-    let head = id_of(commit);
-    let num_commits = match &saved {
-        Some(saved) => {
-            let (begun, ended) = commits.count_difference(head, id_of(saved.commit), limits.max_commits)?;
-            let num_commits = (saved.num_commits + begun).saturating_sub(ended);
-            // If the saved history contains no paths, counting ended at the maximum, so the saved number of
-            // commits may be too small.
-            let is_exact = !saved.paths.is_empty() || num_commits > limits.max_commits;
-            if is_exact { num_commits } else { commits.count(head, limits.max_commits)? }
-        }
-        None => commits.count(head, limits.max_commits)?,
-    };
-    let mut history = History { commit, boundary, num_commits, paths: Vec::new() };
-    if num_commits > limits.max_commits {
-        return Ok(history);
+    let num_commits = count_commits(&commits, id_of(commit), saved.as_ref(), limits.max_commits)?;
+    let mut history = History { commit, boundary: commits.boundary(), num_commits, paths: Vec::new() };
+    if num_commits <= limits.max_commits {
+        let trees = Trees::new(&repository)?;
+        history.paths = dated_paths(&commits, trees, id_of(commit), saved.as_ref(), limits)?;
     }
-    let mut trees = Trees::new(&repository)?;
+    Ok(history)
+}
+
+/// Whether a saved history can help to compute the history of another commit of the same clone.
+fn is_usable(saved: &History, commits: &Commits<'_>, limits: &Limits) -> bool {
+    // A history that was too long for earlier limits is walked if it may fit now.
+    let is_complete = !saved.paths.is_empty() || saved.num_commits > limits.max_commits;
+    saved.boundary == commits.boundary() && commits.find(id_of(saved.commit)).is_ok() && is_complete
+}
+
+/// The number of commits that are reachable from the head, derived from the saved number if possible.
+/// Counting stops when the number exceeds the maximum.
+fn count_commits(commits: &Commits<'_>, head: Oid, saved: Option<&History>, max: u64) -> Result<u64, git2::Error> {
+    let Some(saved) = saved else { return commits.count(head, max) };
+    let (begun, ended) = commits.count_difference(head, id_of(saved.commit), max)?;
+    let num_commits = (saved.num_commits + begun).saturating_sub(ended);
+    // If the saved history contains no paths, counting ended at the maximum, so the saved number of commits
+    // may be too small.
+    let is_exact = !saved.paths.is_empty() || num_commits > max;
+    if is_exact { Ok(num_commits) } else { commits.count(head, max) }
+}
+
+/// The paths of the head, each with the time of its last change.
+fn dated_paths(
+    commits: &Commits<'_>,
+    mut trees: Trees<'_>,
+    head: Oid,
+    saved: Option<&History>,
+    limits: &Limits,
+) -> Result<Vec<PathHistory>, git2::Error> {
     let mut paths = trees.list(commits.find(head)?.tree_id(), limits)?;
-    let mut descent = Descent::new(&commits, trees, &mut paths);
+    let mut descent = Descent::new(commits, trees, &mut paths);
     descent.want_all(head)?;
-    if let Some(saved) = &saved {
+    if let Some(saved) = saved {
         descent.know(id_of(saved.commit), saved)?;
     }
     descent.run()?;
     drop(descent);
-    history.paths = paths;
-    Ok(history)
+    Ok(paths)
 }
 
 fn id_of(blob: BlobId) -> Oid {

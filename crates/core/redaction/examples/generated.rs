@@ -11,6 +11,8 @@ mod joined;
 mod more_surroundings;
 #[path = "../src/named.rs"]
 mod named;
+#[path = "../src/passwords.rs"]
+mod passwords;
 #[path = "../src/separators.rs"]
 mod separators;
 #[path = "../src/surroundings.rs"]
@@ -19,10 +21,11 @@ mod surroundings;
 mod written;
 
 use cairn_redaction::{Redactor, SecretsIgnore};
-use generated::{Count, KINDS, all_lines, measure, measure_lines, measure_named};
+use generated::{Count, all_lines, measure, measure_lines, measure_named};
 use held_back::HELD_BACK;
 use more_surroundings::MORE_SURROUNDINGS;
 use named::{FAMILIES, NAMED};
+use passwords::KINDS;
 use separators::SEPARATORS;
 use surroundings::SURROUNDINGS;
 

@@ -1,9 +1,10 @@
 //! Checks that at least 95 % of the generated secrets are found in each kind of surroundings.
 
-use crate::generated::{Dice, KINDS, all_lines, is_gone, measure, measure_lines, measure_named};
+use crate::generated::{all_lines, is_gone, measure, measure_lines, measure_named};
 use crate::held_back::HELD_BACK;
 use crate::more_surroundings::MORE_SURROUNDINGS;
 use crate::named::{FAMILIES, NAMED};
+use crate::passwords::{Dice, KINDS};
 use crate::separators::SEPARATORS;
 use crate::surroundings::{SURROUNDINGS, Surrounding, Writing};
 use crate::{Redactor, SecretsIgnore};

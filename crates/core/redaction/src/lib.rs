@@ -87,6 +87,8 @@ mod more_surroundings;
 #[cfg(test)]
 mod named;
 #[cfg(test)]
+mod passwords;
+#[cfg(test)]
 mod planted_code;
 #[cfg(test)]
 mod planted_documents;

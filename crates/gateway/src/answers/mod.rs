@@ -6,6 +6,7 @@
 
 mod code;
 mod coverage;
+mod empty;
 mod error;
 mod graph;
 mod grep;
@@ -17,6 +18,7 @@ mod resolution;
 mod runs;
 mod schema;
 mod search;
+mod search_result;
 mod source;
 mod syncs;
 
@@ -25,6 +27,7 @@ pub use coverage::{
     CoverageAnswer, CoverageReport, FingerprintList, FingerprintReport, KindReport, PathExplanation, PathOutcome,
     SecretList, SecretPlace,
 };
+pub use empty::{EmptyReport, RelatedModuleReport, WeakMatchReport, WithoutRestriction};
 pub use error::{ErrorDetails, ErrorReport, Priority, SuggestedCall, SuggestedRequest};
 pub use graph::{EdgeDirection, EdgeReport, EdgeSample, EdgeSite, NodeReport, Relationships, SampledEdgeReport};
 pub use grep::{GrepFile, GrepLine, GrepResults};
@@ -41,10 +44,8 @@ pub use runs::{
     RunStateName, RunsAnswer,
 };
 pub use schema::schema_of;
-pub use search::{
-    CutBy, CutReport, EmptyReport, Explanation, FileReport, RelatedModuleReport, ScoreFactor, ScorePart, SearchResult,
-    SearchResults, ShownDefinition, TextPlace, WithoutRestriction,
-};
+pub use search::{CutBy, CutReport, FileReport, SearchResults};
+pub use search_result::{Explanation, ScoreFactor, ScorePart, SearchResult, ShownDefinition, TextPlace};
 pub use source::{PageInfo, SourceStamp, short_commit};
 pub use syncs::{LastSync, PendingSync, RepositorySync, sync_note};
 pub(crate) use syncs::{sync_failure, sync_note_of, unsettled};

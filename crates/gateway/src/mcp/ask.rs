@@ -13,7 +13,7 @@ use super::text;
 use super::tools::RELATIONS;
 use super::untrusted::{UNTRUSTED, one_line};
 use crate::agent::Agent;
-use crate::answers::{CodeText, EmptyReport, Relationships, SearchResults};
+use crate::answers::{CodeText, EmptyReport, RelatedModuleReport, Relationships, SearchResults, WeakMatchReport};
 use crate::questions::{self, GraphQuestion, ReadQuestion, SearchQuestion, WantTests};
 
 const SEARCH_TOKENS: usize = 3_000;
@@ -43,26 +43,7 @@ pub(super) fn tests_of(arguments: &Arguments) -> WantTests {
 }
 
 pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments, origin: &Origin) -> Replied {
-    let mut question = SearchQuestion {
-        query: arguments.text("query").unwrap_or_default().to_owned(),
-        repositories: repositories(agent, arguments, origin).await,
-        languages: arguments.list("language"),
-        paths: arguments.list("path"),
-        modules: arguments.list("module"),
-        kinds: arguments.list("kind"),
-        tests: tests_of(arguments),
-        tags: arguments.list("tag"),
-        since: arguments.text("since").map(str::to_owned),
-        query_type: arguments.text("query_type").map(str::to_owned),
-        limit: arguments.number("limit").map(|_| arguments.count("limit", 0)),
-        max_tokens: code_tokens(arguments, SEARCH_TOKENS),
-        cursor: arguments.text("cursor").map(str::to_owned),
-        explain: arguments.flag("explain"),
-        target_type: arguments.text("target_type").map(str::to_owned),
-        context_path: arguments.text("context_path").map(str::to_owned),
-        fuzzy_filename: arguments.flag_or("fuzzy_filename", true),
-        filename_only: arguments.flag("filename_only"),
-    };
+    let mut question = search_question(agent, arguments, origin).await;
     let max_tokens = arguments.count("max_tokens", SEARCH_TOKENS);
     let mut num_attempts = 0;
     loop {
@@ -81,6 +62,29 @@ pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments, origin
         // A smaller limit may give the same text, so each further attempt reduces the limit more.
         question.max_tokens = question.max_tokens.saturating_sub(excess << num_attempts).max(1);
         num_attempts += 1;
+    }
+}
+
+async fn search_question(agent: &dyn Agent, arguments: &Arguments, origin: &Origin) -> SearchQuestion {
+    SearchQuestion {
+        query: arguments.text("query").unwrap_or_default().to_owned(),
+        repositories: repositories(agent, arguments, origin).await,
+        languages: arguments.list("language"),
+        paths: arguments.list("path"),
+        modules: arguments.list("module"),
+        kinds: arguments.list("kind"),
+        tests: tests_of(arguments),
+        tags: arguments.list("tag"),
+        since: arguments.text("since").map(str::to_owned),
+        query_type: arguments.text("query_type").map(str::to_owned),
+        limit: arguments.number("limit").map(|_| arguments.count("limit", 0)),
+        max_tokens: code_tokens(arguments, SEARCH_TOKENS),
+        cursor: arguments.text("cursor").map(str::to_owned),
+        explain: arguments.flag("explain"),
+        target_type: arguments.text("target_type").map(str::to_owned),
+        context_path: arguments.text("context_path").map(str::to_owned),
+        fuzzy_filename: arguments.flag_or("fuzzy_filename", true),
+        filename_only: arguments.flag("filename_only"),
     }
 }
 
@@ -129,47 +133,60 @@ fn search_failure(error: QueryError, arguments: &Arguments) -> Failure {
 }
 
 fn nothing_found(answer: &SearchResults, nothing: &EmptyReport, arguments: &Arguments) -> ToolReply {
-    let mut out = format!("{}\n{UNTRUSTED}", nothing.statement);
-    for fact in text::reading(answer, arguments.flag("explain")) {
-        out.push_str(&format!("\n{}", one_line(&fact)));
-    }
-    for note in &answer.notes {
-        out.push_str(&format!("\n{note}"));
-    }
-    for name in &answer.names {
-        out.push_str(&format!("\n{}", name.sentence(one_line)));
-    }
-    if let Some(line) = nothing.not_indexed_line(one_line) {
-        out.push_str(&format!("\n{line}"));
-    }
-    for without in &nothing.without {
-        out.push_str(&format!("\nwithout `{}`: {} chunks", argument_of(&without.restriction), without.num_chunks));
-    }
-    if let Some(message) = &answer.message {
-        out.push_str(&format!("\n{message}"));
-    }
-    for suggestion in &nothing.suggestions {
-        out.push_str(&format!("\ninstead: {} ({})", one_line(&suggestion.query), one_line(&suggestion.reason)));
-    }
-    let modules = nothing.related_modules.iter().map(|module| {
-        let (repository, name) = (one_line(&module.repository), one_line(&module.module));
-        format!("{repository} {name} ({} of the most similar chunks; {})", module.num_results, one_line(&module.reason))
-    });
-    let modules: Vec<String> = modules.collect();
-    if !modules.is_empty() {
-        out.push_str(&format!("\nrelated modules: {}", modules.join("; ")));
-    }
-    for weak in &nothing.weak_matches {
-        let symbol = weak.symbol.as_deref().map(|symbol| format!(" {}", one_line(symbol))).unwrap_or_default();
-        let (repository, path) = (one_line(&weak.repository), one_line(&weak.path));
-        let lines = format!("{}-{}", weak.start_line, weak.end_line);
-        out.push_str(&format!("\nweak match: {repository} {path}:{lines}{symbol}"));
-    }
+    let mut lines = vec![nothing.statement.clone(), UNTRUSTED.to_owned()];
+    lines.extend(reasons_for_nothing(answer, nothing, arguments.flag("explain")));
+    lines.extend(alternatives(answer, nothing));
+    let mut out = lines.join("\n");
     let num_used = nothing.num_searched.max(answer.sources.len());
     text::put_stamps_of(&mut out, &answer.sources, num_used);
     let mut reply = ToolReply::new(out, answer, 0);
     reply.suggestions = after_nothing(answer, nothing, arguments);
     reply
+}
+
+/// The lines that explain why a search has no results.
+fn reasons_for_nothing(answer: &SearchResults, nothing: &EmptyReport, explain: bool) -> Vec<String> {
+    let reading = text::reading(answer, explain);
+    let mut lines: Vec<String> = reading.iter().map(|fact| one_line(fact)).collect();
+    lines.extend(answer.notes.iter().cloned());
+    lines.extend(answer.names.iter().map(|name| name.sentence(one_line)));
+    lines.extend(nothing.not_indexed_line(one_line));
+    lines
+}
+
+/// The lines that show other searches with results, and code that is similar to the question.
+fn alternatives(answer: &SearchResults, nothing: &EmptyReport) -> Vec<String> {
+    let wider = nothing.without.iter().map(|without| {
+        let name = argument_of(&without.restriction);
+        format!("without `{name}`: {} chunks", without.num_chunks)
+    });
+    let other_questions = nothing
+        .suggestions
+        .iter()
+        .map(|suggestion| format!("instead: {} ({})", one_line(&suggestion.query), one_line(&suggestion.reason)));
+    let mut lines: Vec<String> = wider.collect();
+    lines.extend(answer.message.clone());
+    lines.extend(other_questions);
+    lines.extend(related_modules(&nothing.related_modules));
+    lines.extend(nothing.weak_matches.iter().map(weak_match));
+    lines
+}
+
+/// The line that lists the modules whose code is similar to the question. `None` if the list is empty.
+fn related_modules(modules: &[RelatedModuleReport]) -> Option<String> {
+    let modules = modules.iter().map(|module| {
+        let (repository, name) = (one_line(&module.repository), one_line(&module.module));
+        format!("{repository} {name} ({} of the most similar chunks; {})", module.num_results, one_line(&module.reason))
+    });
+    let modules: Vec<String> = modules.collect();
+    (!modules.is_empty()).then(|| format!("related modules: {}", modules.join("; ")))
+}
+
+fn weak_match(weak: &WeakMatchReport) -> String {
+    let symbol = weak.symbol.as_deref().map(|symbol| format!(" {}", one_line(symbol))).unwrap_or_default();
+    let (repository, path) = (one_line(&weak.repository), one_line(&weak.path));
+    let lines = format!("{}-{}", weak.start_line, weak.end_line);
+    format!("weak match: {repository} {path}:{lines}{symbol}")
 }
 
 /// The suggested calls after a search without results. Searches without one of the restrictions come first,

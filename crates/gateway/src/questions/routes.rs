@@ -81,38 +81,19 @@ impl Answer {
     /// more.
     #[must_use]
     pub fn append(&mut self, mut next: Answer) -> bool {
-        fn join<T>(first: &mut Vec<T>, next: &mut Vec<T>) -> Vec<T> {
-            let mut joined = std::mem::take(first);
-            joined.append(next);
-            joined
-        }
         if let (Some(page), Some(next_page)) = (self.page_mut(), next.page_mut()) {
             (next_page.offset, next_page.next_offset) = (page.offset, page.next_offset);
         }
         match (&mut *self, &mut next) {
             (Answer::Repositories(answer), Answer::Repositories(next)) => {
-                let joined = join(&mut answer.repositories, &mut next.repositories);
-                let is_same = answer == next;
-                answer.repositories = joined;
-                is_same
+                append_list(answer, next, |answer| &mut answer.repositories)
             }
             (Answer::Patterns(answer), Answer::Patterns(next)) => {
-                let joined = join(&mut answer.patterns, &mut next.patterns);
-                let is_same = answer == next;
-                answer.patterns = joined;
-                is_same
+                append_list(answer, next, |answer| &mut answer.patterns)
             }
-            (Answer::Modules(answer), Answer::Modules(next)) => {
-                let joined = join(&mut answer.modules, &mut next.modules);
-                let is_same = answer == next;
-                answer.modules = joined;
-                is_same
-            }
+            (Answer::Modules(answer), Answer::Modules(next)) => append_list(answer, next, |answer| &mut answer.modules),
             (Answer::Secrets(answer), Answer::Secrets(next)) => {
-                let joined = join(&mut answer.findings, &mut next.findings);
-                let is_same = answer == next;
-                answer.findings = joined;
-                is_same
+                append_list(answer, next, |answer| &mut answer.findings)
             }
             (Answer::Coverage(CoverageAnswer::All(answer)), Answer::Coverage(CoverageAnswer::All(next))) => {
                 let (mut entries, mut more) = (answer.entries.take(), next.entries.take());
@@ -126,6 +107,15 @@ impl Answer {
             _ => false,
         }
     }
+}
+
+/// Appends a list of `next` to the same list of `first`. Returns whether all other fields are equal.
+fn append_list<A: PartialEq, T>(first: &mut A, next: &mut A, list_of: impl Fn(&mut A) -> &mut Vec<T>) -> bool {
+    let mut joined = std::mem::take(list_of(first));
+    joined.append(list_of(next));
+    let is_same = first == next;
+    *list_of(first) = joined;
+    is_same
 }
 
 /// Declares each question, its answer, its route, and whether the question may take a long time. The macro

@@ -5,6 +5,7 @@
 //! sync may be stopped at any point before this transaction: its artifacts are named by content, so another
 //! sync reuses them or the sweep removes them.
 
+mod beginning;
 mod budget;
 mod ceiling;
 mod changed;
@@ -30,18 +31,17 @@ mod skipped;
 mod tests;
 mod worker;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cairn_config::{Operator, SETTINGS_FILE};
-use cairn_domain::{ArtifactRef, Digest, Lane, Outcome, RunId, RunState, StageName, SyncProgress};
+use cairn_domain::{ArtifactRef, Digest, Lane, Outcome, RunId, RunState, SyncProgress};
 use cairn_faults::fail_point;
 use cairn_pipeline::StageError;
 use cairn_ports::{
-    Catalogue, Clock, FailureCode, Lease, Ledger, NewRun, PublishedGeneration, ReadOptions, RepositoryRecord,
-    SnapshotTree, SourceCache, SourceReader, SyncMeter,
+    Catalogue, Clock, FailureCode, Lease, Ledger, PublishedGeneration, ReadOptions, RepositoryRecord, SnapshotTree,
+    SourceCache, SourceReader, SyncMeter,
 };
-use cairn_wire::{ArtifactKind, Manifest, Plan, PlannedRefusal, RunResult, StageDuration, encode};
+use cairn_wire::Manifest;
 use tokio::time::Instant;
 
 pub(crate) use ceiling::Ceiling;
@@ -56,7 +56,7 @@ pub use settings::{check_request, path_rules};
 pub use worker::SyncWorker;
 
 use crate::Toolchain;
-use crate::artifacts::{Artifacts, facts_key_of};
+use crate::artifacts::Artifacts;
 use crate::threads::blocking;
 
 /// Maximum number of attempts to read a tree on disk that changes while it is read. If files still change
@@ -176,11 +176,9 @@ impl Sync {
         let deadline = Deadline::new(began_at, self.operator.ceilings.sync_timeout_seconds);
         let view = self.catalogue.view().await?;
         let published = self.catalogue.published(&view, request.repository.id).await?;
-        let previous = match &published {
-            Some(published) => self.artifacts.manifest(&published.manifest).await?,
-            None => Arc::default(),
-        };
-        if let Some(last) = &published {
+        let published = published.as_ref();
+        let previous = self.previous_manifest(published).await?;
+        if let Some(last) = published {
             match deadline.limit(meter, self.is_where_it_was(&request, last, &previous)).await {
                 Ok(true) => return Ok(Synced::Unchanged { published: Box::new(last.clone()), cache: request.cache }),
                 Ok(false) => {}
@@ -203,6 +201,14 @@ impl Sync {
                 Ok(snapshot) => return self.begin(lease, &request, published, &previous, snapshot, began_at).await,
             }
         }
+    }
+
+    /// The manifest of the published generation. The manifest is empty if no generation is published.
+    async fn previous_manifest(&self, published: Option<&PublishedGeneration>) -> Result<Arc<Manifest>, StageError> {
+        Ok(match published {
+            Some(published) => self.artifacts.manifest(&published.manifest).await?,
+            None => Arc::default(),
+        })
     }
 
     fn inputs_digest(&self, request: &SyncRequest) -> Digest {
@@ -269,109 +275,9 @@ impl Sync {
         let taken = inventory.take(&self.artifacts, request.repository.id, self.num_threads).await?;
         Ok(ReadSnapshot { tree, taken, settings })
     }
-
-    async fn begin(
-        &self,
-        lease: Lease,
-        request: &SyncRequest,
-        published: Option<PublishedGeneration>,
-        previous: &Manifest,
-        snapshot: ReadSnapshot,
-        began_at: Instant,
-    ) -> Result<Synced, StageError> {
-        let ReadSnapshot { tree, taken, settings } = snapshot;
-        let (revision, cache) = (tree.revision().label(), tree.cache().clone());
-        let rebuild = request.rebuild
-            || (published.is_some() && previous.tools != taken.manifest.tools)
-            || self.holds_doubtful(previous).await?;
-        let changed = changes::changed_paths(previous, &taken.manifest, rebuild);
-        let nothing_new = changed.is_empty() && changes::same_inventory(previous, &taken.manifest);
-        if let Some(published) = published.as_ref().filter(|published| nothing_new && published.revision == revision) {
-            return Ok(Synced::Unchanged { published: Box::new(published.clone()), cache });
-        }
-        let branch = tree.branch().map(|branch| settings.redactor.redact(branch).text.into_owned());
-        // The tree of a large repository needs much memory, and so does the encoded manifest.
-        drop(tree);
-        let mut result = result::of_snapshot(&request.repository, &revision, &taken.manifest, &settings);
-        let mut plan = changes::plan(&changed, &taken.manifest, taken.packs);
-        plan.rebuild = rebuild;
-        plan.changes = !nothing_new || published.is_none();
-        plan.settings.clone_from(&settings.text);
-        plan.previous_manifest = published.as_ref().map(|published| published.manifest.clone());
-        let manifest = self.artifacts.put_manifest(request.repository.id, Arc::new(taken.manifest)).await?;
-        plan.manifest = Some(manifest.clone());
-        let parts = plan.parts();
-        let plan = encode(ArtifactKind::Plan, &plan);
-        let plan = self.artifacts.put_by_content("plans", request.repository.id, plan).await?;
-        let duration_ms = u64::try_from(began_at.elapsed().as_millis()).unwrap_or(u64::MAX);
-        result.durations.push(StageDuration { stage: StageName::Sync.as_str().to_owned(), duration_ms });
-        let run = NewRun {
-            repository: request.repository.id,
-            previous: published.map(|published| published.run.generation),
-            manifest,
-            plan: plan.clone(),
-            parts,
-            lane: request.lane,
-            window: self.window,
-            revision,
-            branch,
-            result,
-            started_at_ms: self.clock.now_ms(),
-        };
-        let (repository, revision) = (&request.repository.name, run.revision.clone());
-        let run = self.ledger.begin(lease, run).await?;
-        tracing::info!(%run, %repository, revision, "a run has begun");
-        Ok(Synced::Begun { run, plan, cache })
-    }
-
-    /// Whether stores may contain records of files that are recorded as failed: the part that parses their
-    /// pack was abandoned, but its facts exist. If such files exist, it is unknown which of their records
-    /// were staged, so the whole repository is indexed again.
-    async fn holds_doubtful(&self, previous: &Manifest) -> Result<bool, StageError> {
-        let slots =
-            previous.entries.iter().filter(|entry| is_doubtful(entry)).filter_map(|entry| entry.source.as_ref());
-        let keys: BTreeSet<String> = slots.map(|slot| facts_key_of(&slot.artifact)).collect();
-        for key in keys {
-            if self.artifacts.blobs.list(&key).await?.iter().any(|found| found.key == key) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Records the refusal as a failed run. The published generation stays published.
-    async fn refuse(
-        &self,
-        lease: Lease,
-        request: &SyncRequest,
-        published: Option<PublishedGeneration>,
-        error: StageError,
-    ) -> Result<Synced, StageError> {
-        let repository = request.repository.id;
-        let refusal = Some(PlannedRefusal { code: error.code, message: error.chain() });
-        let plan = encode(ArtifactKind::Plan, &Plan { refusal, ..Plan::default() });
-        let plan = self.artifacts.put_by_content("plans", repository, plan).await?;
-        let manifest = self.artifacts.put_manifest(repository, Arc::default()).await?;
-        let run = NewRun {
-            repository,
-            previous: published.map(|published| published.run.generation),
-            manifest,
-            plan,
-            parts: Plan::default().parts(),
-            lane: request.lane,
-            window: self.window,
-            revision: String::new(),
-            branch: None,
-            result: RunResult { repository: request.repository.name.to_string(), ..RunResult::default() },
-            started_at_ms: self.clock.now_ms(),
-        };
-        let run = self.ledger.begin(lease, run).await?;
-        let message = format!("{}: {}", error.code, error.chain());
-        self.ledger.abort(run, RunState::Failed, &message, self.clock.now_ms()).await?;
-        Err(error)
-    }
 }
 
+/// A snapshot whose inventory is taken and whose packs are written.
 struct ReadSnapshot {
     tree: Arc<dyn SnapshotTree>,
     taken: inventory::Taken,

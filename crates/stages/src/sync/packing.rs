@@ -14,6 +14,7 @@ use cairn_ports::{ContentReader, ErrorKind, TreeEntry};
 use cairn_wire::{ArtifactKind, PackWriter};
 use rustc_hash::FxHashMap;
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 use super::content::{Blob, Content, unreadable};
 use super::deadline::check_stopped;
@@ -75,29 +76,15 @@ impl Contents<'_> {
         if batches.is_empty() {
             return Ok(packed);
         }
-        let (sender, mut receiver) = mpsc::channel(num_threads * 2);
+        let (sender, receiver) = mpsc::channel(num_threads * 2);
         let worker = Worker {
             reading: self.reading.clone(),
             known: self.known,
             batches: Arc::new(batches),
             next: Arc::new(AtomicUsize::new(0)),
         };
-        let threads: Vec<_> = (0..num_threads)
-            .map(|_| {
-                let (worker, sender) = (worker.clone(), sender.clone());
-                tokio::task::spawn_blocking(move || worker.run(&sender))
-            })
-            .collect();
-        drop(sender);
-        let mut finished = Vec::new();
-        while let Some(batch) = receiver.recv().await {
-            let mut batch: Batch = batch?;
-            let pack = match batch.pack.take() {
-                Some(bytes) => Some(artifacts.put_by_content("packs", repository, bytes).await?),
-                None => None,
-            };
-            finished.push((batch, pack));
-        }
+        let threads = worker.start(num_threads, sender);
+        let mut finished = write_packs(receiver, artifacts, repository).await?;
         for thread in threads {
             thread.await.map_err(|error| StageError::panicked(error.to_string()))?;
         }
@@ -107,6 +94,25 @@ impl Contents<'_> {
         }
         Ok(packed)
     }
+}
+
+/// Writes the pack of each batch while the workers process further batches. Returns when all workers have
+/// ended, or when a batch fails.
+async fn write_packs(
+    mut receiver: mpsc::Receiver<Result<Batch, StageError>>,
+    artifacts: &Artifacts,
+    repository: RepositoryId,
+) -> Result<Vec<(Batch, Option<ArtifactRef>)>, StageError> {
+    let mut finished = Vec::new();
+    while let Some(batch) = receiver.recv().await {
+        let mut batch = batch?;
+        let pack = match batch.pack.take() {
+            Some(bytes) => Some(artifacts.put_by_content("packs", repository, bytes).await?),
+            None => None,
+        };
+        finished.push((batch, pack));
+    }
+    Ok(finished)
 }
 
 impl Packed {
@@ -168,6 +174,17 @@ struct Worker {
 }
 
 impl Worker {
+    /// Starts the threads. The channel closes when the last thread has ended.
+    fn start(&self, num_threads: usize, sender: mpsc::Sender<Result<Batch, StageError>>) -> Vec<JoinHandle<()>> {
+        let start_one = |_| {
+            let (worker, sender) = (self.clone(), sender.clone());
+            tokio::task::spawn_blocking(move || worker.run(&sender))
+        };
+        let threads = (0..num_threads).map(start_one).collect();
+        drop(sender);
+        threads
+    }
+
     /// Takes batches until no batch is left, a batch fails, or the receiver is closed.
     fn run(&self, sender: &mpsc::Sender<Result<Batch, StageError>>) {
         let mut reader = match self.reading.tree.reader() {
@@ -203,43 +220,70 @@ impl Worker {
         writer: &mut PackWriter,
         contents: &mut Vec<(usize, Content, Option<u32>)>,
     ) -> Result<(), StageError> {
-        let mut blob: Option<Blob> = None;
+        let mut copies = Copies::default();
         let mut slots: FxHashMap<FactsKey, u32> = FxHashMap::default();
-        let (mut num_failed, mut message) = (0, String::new());
         for position in group {
             let entry = &self.reading.tree.entries()[*position];
-            if blob.is_none() && num_failed < MAX_READS {
-                match reader.read(entry) {
-                    Ok(bytes) => blob = Some(Blob::new(bytes)),
-                    Err(error) if error.kind == ErrorKind::Conflict => match self.reading.on_change {
-                        OnChange::ListAgain => return Err(error.into()),
-                        OnChange::Record => (num_failed, message) = (num_failed + 1, CHANGES.to_owned()),
-                    },
-                    Err(error) => (num_failed, message) = (num_failed + 1, error.to_string()),
-                }
-            }
-            let Some(blob) = &mut blob else {
-                contents.push((*position, unreadable(&message), None));
+            copies.read(entry, reader, self.reading.on_change)?;
+            let Some(blob) = &mut copies.blob else {
+                contents.push((*position, unreadable(&copies.message), None));
                 continue;
             };
             self.reading.meter.file_read();
             let mut content = blob.decide(&self.reading, entry);
-            let mut slot = None;
-            if let Some(key) = content.facts_key {
-                match self.known.get(&key) {
-                    Some(known) => {
-                        content.source = Some(known.slot.clone());
-                        content.outcome = known.outcome.clone();
-                    }
-                    None => {
-                        let source = || blob.source(&self.reading, entry, &content);
-                        slot = Some(*slots.entry(key).or_insert_with(|| writer.push(&source())));
-                    }
-                }
-            }
+            let has_facts = self.reuse_facts(&mut content);
+            let new_facts = content.facts_key.filter(|_| !has_facts);
+            let source = || blob.source(&self.reading, entry, &content);
+            let slot = new_facts.map(|key| *slots.entry(key).or_insert_with(|| writer.push(&source())));
             contents.push((*position, content, slot));
         }
         Ok(())
+    }
+
+    /// If the content already has facts, it gets the slot and the outcome of these facts. Returns whether it
+    /// has facts.
+    fn reuse_facts(&self, content: &mut Content) -> bool {
+        let Some(known) = content.facts_key.and_then(|key| self.known.get(&key)) else { return false };
+        content.source = Some(known.slot.clone());
+        content.outcome = known.outcome.clone();
+        true
+    }
+}
+
+/// The copies of one blob: the blob, if a copy was readable, and the last error.
+#[derive(Default)]
+struct Copies {
+    blob: Option<Blob>,
+    num_failed: usize,
+    message: String,
+}
+
+impl Copies {
+    /// Reads this copy, unless the blob was already read or too many copies are unreadable. Returns an error
+    /// if the file changed and the tree must be listed again.
+    fn read(
+        &mut self,
+        entry: &TreeEntry,
+        reader: &mut dyn ContentReader,
+        on_change: OnChange,
+    ) -> Result<(), StageError> {
+        if self.blob.is_some() || self.num_failed >= MAX_READS {
+            return Ok(());
+        }
+        match reader.read(entry) {
+            Ok(bytes) => self.blob = Some(Blob::new(bytes)),
+            Err(error) if error.kind == ErrorKind::Conflict => match on_change {
+                OnChange::ListAgain => return Err(error.into()),
+                OnChange::Record => self.fail(CHANGES.to_owned()),
+            },
+            Err(error) => self.fail(error.to_string()),
+        }
+        Ok(())
+    }
+
+    fn fail(&mut self, message: String) {
+        self.num_failed += 1;
+        self.message = message;
     }
 }
 

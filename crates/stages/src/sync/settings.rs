@@ -55,36 +55,44 @@ pub(crate) fn read(
         ..rule_settings(&repository, operator, request, files.ignore_files)
     };
     let rules = compile(&rule_settings, &repository, operator, meter)?;
-    let unusable = |lines: &UnusableLines| FileError { file: lines.file.to_string(), message: lines.to_string() };
-    let errors = files.errors.into_iter().chain(rules.unusable_lines().iter().map(unusable));
-    let redacted_error = |FileError { file, message }| FileError {
-        file: redactor.redact(&file).text.into_owned(),
-        message: redactor.redact(&message).text.into_owned(),
-    };
-    let errors = errors.map(redacted_error).collect();
+    let errors = redacted_errors(files.errors, &rules, &redactor);
     let tags = tag_rules(&repository.tags, &operator.ceilings)?;
     let navigation = Patterns::compile("navigation_docs", &repository.navigation_docs).map_err(all_invalid)?;
     let globs: Vec<String> = ignore.path_globs().map(ToOwned::to_owned).collect();
     let unsearched = Patterns::compile("secrets.ignore", &globs).map_err(all_invalid)?;
-    let digest = Digester::new("settings")
-        .bytes(&rules.digest().0)
-        .bytes(&repository.digest().0)
-        .list(&operator.sensitive_add, |digester, name| digester.text(name))
-        .list(&operator.sensitive_allow, |digester, name| digester.text(name))
-        .digest();
     Ok(Effective {
         text,
-        rule_settings,
-        rules,
         tags,
         navigation,
         redactor,
         ignore_digest: ignore.digest(),
         unsearched,
-        digest,
+        digest: digest(&rules, &repository, operator),
+        rule_settings,
+        rules,
         repository,
         errors,
     })
+}
+
+/// The errors of files that cannot be read, and of lines that cannot be used, without secrets.
+fn redacted_errors(of_files: Vec<FileError>, rules: &Rules, redactor: &Redactor) -> Vec<FileError> {
+    let unusable = |lines: &UnusableLines| FileError { file: lines.file.to_string(), message: lines.to_string() };
+    let errors = of_files.into_iter().chain(rules.unusable_lines().iter().map(unusable));
+    let redacted = |FileError { file, message }| FileError {
+        file: redactor.redact(&file).text.into_owned(),
+        message: redactor.redact(&message).text.into_owned(),
+    };
+    errors.map(redacted).collect()
+}
+
+fn digest(rules: &Rules, repository: &RepositorySettings, operator: &Operator) -> Digest {
+    Digester::new("settings")
+        .bytes(&rules.digest().0)
+        .bytes(&repository.digest().0)
+        .list(&operator.sensitive_add, |digester, name| digester.text(name))
+        .list(&operator.sensitive_allow, |digester, name| digester.text(name))
+        .digest()
 }
 
 /// Compiles `secrets.ignore` within its ceilings. The number of patterns is checked before any pattern is

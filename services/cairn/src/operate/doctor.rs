@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use cairn_domain::{RepositoryId, Scope};
 use cairn_gateway::time::rfc3339;
+use cairn_metastore::Metastore;
 use cairn_names::NameIndex;
 use cairn_neo4j::Neo4jGraph;
 use cairn_ports::{
@@ -47,46 +48,69 @@ pub(super) async fn doctor(installation: &Installation, named: Option<&str>, jso
 async fn work(installation: &Installation) -> anyhow::Result<[Check; 5]> {
     let (runs, clock) = installation.ledger().await?;
     let now_ms = clock.now_ms();
-    let mut still = runs.unfinished().await?;
-    let mut waiting = waiting_parts(&still, now_ms);
-    let still_since_ms = now_ms.saturating_sub(2 * installation.config.pipeline.stalled_after_ms);
-    still.retain(|run| run.progressed_at_ms < still_since_ms);
-    let still = some_of(still.into_iter().map(|run| run.result.repository)).map(|some| {
-        format!(
-            "without progress: {some}; check that every service is running, and read the logs; `cairn runs cancel NAME` cancels the run of a repository"
-        )
-    });
+    let unfinished = runs.unfinished().await?;
+    let mut waiting = waiting_parts(&unfinished, now_ms);
+    let stalled_since_ms = now_ms.saturating_sub(2 * installation.config.pipeline.stalled_after_ms);
     let model = installation.config.embedding.model_id()?.name;
-    let (mut other, mut failed) = (Vec::new(), Vec::new());
-    let view = runs.view().await?;
-    for tenant in runs.tenants().await? {
-        let records = runs.repositories(&Scope::all(tenant)).await?;
-        waiting.extend(records.iter().filter_map(|record| waiting_sync(record, now_ms)));
-        failed.extend(records.iter().filter_map(failed_sync));
-        let ids: Vec<RepositoryId> = records.iter().map(|record| record.id).collect();
-        let published = runs.published_of(&view, &ids).await?;
-        let ids: BTreeSet<RepositoryId> =
-            published.iter().filter(|found| found.model != model).map(|found| found.run.repository).collect();
-        other.extend(
-            records.into_iter().filter(|record| ids.contains(&record.id)).map(|record| record.name.to_string()),
-        );
-    }
-    let other = some_of(other.into_iter()).map(|some| {
-        format!("not indexed with {model}: {some}; `cairn enqueue --rebuild NAME` indexes a repository again")
-    });
+    let repositories = RepositoryStates::read(&runs, &model, now_ms).await?;
+    waiting.extend(repositories.waiting);
     let check = |what: &str, fault| Check { what: what.to_owned(), fault };
     // A wait for a retry is not a fault, because it ends without an action of the operator.
     let retries = some_of(waiting.into_iter()).map_or_else(|| "retries".to_owned(), |some| format!("retries ({some})"));
     // The owner of a repository corrects the reason, so a failed sync is not a fault of the cluster.
-    let failed = some_of(failed.into_iter()).map_or_else(|| "syncs".to_owned(), |some| format!("syncs ({some})"));
+    let failed = some_of(repositories.failed.into_iter());
+    let failed = failed.map_or_else(|| "syncs".to_owned(), |some| format!("syncs ({some})"));
+    let other = some_of(repositories.of_other_model.into_iter()).map(|some| {
+        format!("not indexed with {model}: {some}; `cairn enqueue --rebuild NAME` indexes a repository again")
+    });
     let letters = dead_letters(installation).await?;
     Ok([
-        check("runs", still),
+        check("runs", stalled(unfinished, stalled_since_ms)),
         check(&retries, None),
         check(&failed, None),
         check("embedding models", other),
         check("dead letters", letters),
     ])
+}
+
+/// The fault that runs make no progress. `None` if all runs have made progress since the given time.
+fn stalled(unfinished: Vec<RunRecord>, since_ms: i64) -> Option<String> {
+    let stalled = unfinished.into_iter().filter(|run| run.progressed_at_ms < since_ms);
+    some_of(stalled.map(|run| run.result.repository)).map(|some| {
+        format!(
+            "without progress: {some}; check that every service is running, and read the logs; `cairn runs cancel NAME` cancels the run of a repository"
+        )
+    })
+}
+
+/// The repositories of all tenants that need attention.
+#[derive(Default)]
+struct RepositoryStates {
+    /// Syncs that wait for their next attempt.
+    waiting: Vec<String>,
+    /// Syncs that failed.
+    failed: Vec<String>,
+    /// The names of the repositories that were indexed with a different model.
+    of_other_model: Vec<String>,
+}
+
+impl RepositoryStates {
+    async fn read(runs: &Metastore, model: &str, now_ms: i64) -> anyhow::Result<Self> {
+        let mut states = Self::default();
+        let view = runs.view().await?;
+        for tenant in runs.tenants().await? {
+            let records = runs.repositories(&Scope::all(tenant)).await?;
+            states.waiting.extend(records.iter().filter_map(|record| waiting_sync(record, now_ms)));
+            states.failed.extend(records.iter().filter_map(failed_sync));
+            let ids: Vec<RepositoryId> = records.iter().map(|record| record.id).collect();
+            let published = runs.published_of(&view, &ids).await?;
+            let other = published.iter().filter(|found| found.model != model);
+            let other: BTreeSet<RepositoryId> = other.map(|found| found.run.repository).collect();
+            let records = records.into_iter().filter(|record| other.contains(&record.id));
+            states.of_other_model.extend(records.map(|record| record.name.to_string()));
+        }
+        Ok(states)
+    }
 }
 
 /// The fault that jobs failed permanently. `None` if there are no dead letters.

@@ -14,7 +14,6 @@ use cairn_wire::Job;
 use tokio::sync::{mpsc, oneshot};
 
 use super::messages::{EmbedFailure, ToChild, ToParent};
-use crate::{OwnersWork, Owning};
 
 /// The child's OOM score. When memory runs out, the kernel kills the child before its parent because of this
 /// score.
@@ -89,22 +88,16 @@ impl Embedder for ParentEmbedder {
     }
 }
 
-/// Runs the jobs from the standard input until the input ends.
+/// Runs the jobs from the standard input until the input ends. `embedder` is the embedder of the workers, if
+/// the parent embeds their texts.
 pub(crate) async fn serve(
     runner: &Arc<Runner<Metastore>>,
-    mut workers: Vec<Worker>,
-    owners: Option<OwnersWork>,
+    workers: &[Worker],
+    embedder: Option<Arc<ParentEmbedder>>,
 ) -> anyhow::Result<()> {
     // A process needs no privileges to raise its own OOM score. An error is ignored, because the kernel then
     // chooses the process to kill by memory size.
     let _best_effort = std::fs::write("/proc/self/oom_score_adj", FIRST_TO_BE_KILLED);
-    let mut embedder = None;
-    if let Some(owners) = owners {
-        if let Owning::Parent(of_parent) = owners.owning {
-            embedder = Some(of_parent);
-        }
-        workers.extend(owners.workers);
-    }
     let mut jobs = jobs(embedder);
     send(&ToParent::Ready)?;
     while let Some((lane, job)) = jobs.recv().await {

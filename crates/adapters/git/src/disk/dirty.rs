@@ -44,33 +44,58 @@ pub(super) fn is_dirty(
     limits: &Limits,
     meter: &SyncMeter,
 ) -> bool {
+    if !disk_equals_index(repository, tracked, disk, meter) {
+        return true;
+    }
+    match commit {
+        Some(commit) => !index_equals_commit(repository, tracked, commit, limits, meter),
+        None => !tracked.is_empty(),
+    }
+}
+
+/// Whether the files on disk are the files of the index, with the same contents. After the sync was stopped,
+/// the answer is false.
+fn disk_equals_index(
+    repository: &OpenRepository,
+    tracked: &[TrackedFile],
+    disk: &DiskState<'_>,
+    meter: &SyncMeter,
+) -> bool {
     let modes_count = repository.tracks_modes();
     let index_written = fs::metadata(repository.index_path()).map_or(0, |metadata| metadata.mtime());
     let mut num_left_out = 0;
     for entry in tracked {
         if meter.is_stopped() {
-            return true;
+            return false;
         }
         let Some(found) = disk.find(&entry.path) else {
             if !entry.is_left_out {
-                return true;
+                return false;
             }
             num_left_out += 1;
             continue;
         };
         if !is_unchanged(entry, found, modes_count) && !is_clean_by_stat(disk.root, entry, index_written) {
-            return true;
+            return false;
         }
     }
     // The index contains each path once (except for merge conflicts), so a different number of entries means
     // that files are untracked or missing.
-    if tracked.len() - num_left_out + disk.num_faults != disk.entries.len() {
-        return true;
-    }
-    let Some(commit) = commit else { return !tracked.is_empty() };
+    tracked.len() - num_left_out + disk.num_faults == disk.entries.len()
+}
+
+/// Whether the index contains the paths of the commit, with the same contents. The answer is false if the
+/// commit cannot be read, if it exceeds the limits, and after the sync was stopped.
+fn index_equals_commit(
+    repository: &OpenRepository,
+    tracked: &[TrackedFile],
+    commit: BlobId,
+    limits: &Limits,
+    meter: &SyncMeter,
+) -> bool {
     let id = Oid::from_bytes(&commit.0);
     let head = id.and_then(|id| repository.find_commit(id)).map(|commit| commit.tree_id());
-    let Ok(head) = head else { return true };
+    let Ok(head) = head else { return false };
     // Comparing the commit's tree with the index visits every directory of the tree. A few objects can
     // represent a billion directories, or gigabytes of paths. So paths and directories are counted first.
     let is_same_size = |below: Below| {
@@ -78,10 +103,8 @@ pub(super) fn is_dirty(
             && below.path_bytes.max(below.directory_bytes) <= limits.max_total_path_bytes();
         is_within && below.num_paths == tracked.len() as u64
     };
-    if !count_below(repository, head, limits, meter).is_ok_and(is_same_size) {
-        return true;
-    }
-    !equals_index(repository, head, tracked, meter).unwrap_or(false)
+    count_below(repository, head, limits, meter).is_ok_and(is_same_size)
+        && equals_index(repository, head, tracked, meter).unwrap_or(false)
 }
 
 /// Whether every path of a tree is in the index with the same content. The tree must have as many paths as

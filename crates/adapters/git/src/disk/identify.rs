@@ -11,7 +11,7 @@ use super::root::Root;
 use super::stat_cache::{Stat, StatCache, StatCacheWriter};
 use super::tree::{FoundFile, FoundState};
 use crate::blob_id::{NO_BLOB, blob_id};
-use crate::settings::{GitSettings, SettingsFile};
+use crate::settings::{GitSettings, MayOpen, SettingsFile};
 
 /// Maximum size of a settings file. A larger file is not read.
 const MAX_SETTINGS_BYTES: u64 = 1 << 20;
@@ -37,31 +37,12 @@ pub(super) fn identify(
     meter: &Arc<SyncMeter>,
     started_at: SystemTime,
 ) -> Identified {
-    let plan = settings.reading_plan.as_ref().map(|plan| Some(plan(&settings_files(root, &files, meter)?, meter)));
-    // A sync reads rule files even if the reading plan excludes them, because the same rule files must apply
-    // in all kinds of sources.
-    let by_plan = |path: &RepoPath, kind, size| match &plan {
-        None => true,
-        Some(Some(plan)) => plan(path, kind, size),
-        Some(None) => false,
-    };
-    let max_bytes = settings.limits.max_hashed_bytes;
-    let may_open = |file: &FoundFile, kind: EntryKind, size: u64| {
-        size <= max_bytes && (is_rule_file(&file.path) || by_plan(&file.path, kind, size))
-    };
-    let identify_one = |file: &FoundFile| match &file.state {
-        // The caller drops the entries of a sync that was stopped.
-        _ if meter.is_stopped() => Content::unread(EntryKind::File, 0),
-        FoundState::Settled { kind, blob, size_bytes, unreadable } => {
-            Content { blob: *blob, unreadable: unreadable.clone(), ..Content::unread(*kind, *size_bytes) }
-        }
-        FoundState::Readable { kind, stat } if !may_open(file, *kind, stat.size_bytes) => {
-            Content::unread(*kind, stat.size_bytes)
-        }
-        FoundState::Readable { kind, stat } => match cache.get(&file.bytes, stat) {
-            Some(blob) => Content { blob, stat: Some(*stat), ..Content::unread(*kind, stat.size_bytes) },
-            None => read_content(root, file, *kind, max_bytes),
-        },
+    let identifier = Identifier {
+        root,
+        cache,
+        meter,
+        plan: FilePlan::read(root, &files, settings, meter),
+        max_bytes: settings.limits.max_hashed_bytes,
     };
     let mut writer = StatCacheWriter::new(started_at);
     let mut entries = Vec::with_capacity(files.len());
@@ -71,13 +52,72 @@ pub(super) fn identify(
         if block.is_empty() {
             return Identified { entries, stat_cache: writer.encode() };
         }
-        let contents = parallel::map(&block, &identify_one);
+        let contents = parallel::map(&block, &|file| identifier.identify(file));
         for (file, Content { kind, blob, size_bytes, unreadable, stat }) in block.into_iter().zip(contents) {
             if let Some(stat) = stat {
                 writer.add(&file.bytes, &stat, blob);
             }
             entries.push(TreeEntry { path: file.path, kind, blob, size_bytes, unreadable, changed_at: None });
         }
+    }
+}
+
+/// Decides which files may be opened.
+enum FilePlan {
+    OpenAll,
+    /// The operator's reading plan for the settings files of the tree.
+    ByPlan(Box<MayOpen>),
+    OpenNone,
+}
+
+impl FilePlan {
+    fn read(root: &Root, files: &[FoundFile], settings: &GitSettings, meter: &Arc<SyncMeter>) -> Self {
+        let Some(plan) = &settings.reading_plan else { return Self::OpenAll };
+        settings_files(root, files, meter).map_or(Self::OpenNone, |files| Self::ByPlan(plan(&files, meter)))
+    }
+
+    fn may_open(&self, path: &RepoPath, kind: EntryKind, size_bytes: u64) -> bool {
+        match self {
+            Self::OpenAll => true,
+            Self::ByPlan(may_open) => may_open(path, kind, size_bytes),
+            Self::OpenNone => false,
+        }
+    }
+}
+
+/// Finds the content of a file.
+struct Identifier<'a> {
+    root: &'a Root,
+    cache: &'a StatCache,
+    meter: &'a SyncMeter,
+    plan: FilePlan,
+    /// A larger file is not opened.
+    max_bytes: u64,
+}
+
+impl Identifier<'_> {
+    fn identify(&self, file: &FoundFile) -> Content {
+        match &file.state {
+            // The caller drops the entries of a sync that was stopped.
+            _ if self.meter.is_stopped() => Content::unread(EntryKind::File, 0),
+            FoundState::Settled { kind, blob, size_bytes, unreadable } => {
+                Content { blob: *blob, unreadable: unreadable.clone(), ..Content::unread(*kind, *size_bytes) }
+            }
+            FoundState::Readable { kind, stat } if !self.may_open(file, *kind, stat.size_bytes) => {
+                Content::unread(*kind, stat.size_bytes)
+            }
+            FoundState::Readable { kind, stat } => match self.cache.get(&file.bytes, stat) {
+                Some(blob) => Content { blob, stat: Some(*stat), ..Content::unread(*kind, stat.size_bytes) },
+                None => read_content(self.root, file, *kind, self.max_bytes),
+            },
+        }
+    }
+
+    /// A sync reads rule files even if the reading plan excludes them, because the same rule files must apply
+    /// in all kinds of sources.
+    fn may_open(&self, file: &FoundFile, kind: EntryKind, size_bytes: u64) -> bool {
+        let is_planned = || self.plan.may_open(&file.path, kind, size_bytes);
+        size_bytes <= self.max_bytes && (is_rule_file(&file.path) || is_planned())
     }
 }
 
