@@ -36,9 +36,7 @@ impl Cluster {
         let outbox = self.runs.clone();
         let runner = Runner::new(broker.clone(), Arc::clone(&self.runs), Some(outbox), Arc::clone(&self.clock), config);
         if isolation::is_child() {
-            let embedder = owners.as_ref().and_then(|owners| owners.owning.parent());
-            let of_owner = owners.map_or_else(Vec::new, |owners| owners.workers);
-            return isolation::serve(&runner, &[workers, of_owner].concat(), embedder).await;
+            return serve_parent(&runner, workers, owners).await;
         }
         let embedder = owners.as_ref().and_then(|owners| owners.owning.embedder());
         runner.isolate(Arc::new(ChildProcess::of_this_program(embedder)?));
@@ -86,6 +84,17 @@ impl Cluster {
             Err(_) => Ok(()),
         }
     }
+}
+
+/// Runs suspect jobs for the parent of this process.
+async fn serve_parent(
+    runner: &Arc<Runner<Metastore>>,
+    workers: Vec<Worker>,
+    owners: Option<OwnersWork>,
+) -> anyhow::Result<()> {
+    let embedder = owners.as_ref().and_then(|owners| owners.owning.parent());
+    let of_owner = owners.map_or_else(Vec::new, |owners| owners.workers);
+    isolation::serve(runner, &[workers, of_owner].concat(), embedder).await
 }
 
 /// Does the work when the broker has all parts of the topology.
