@@ -13,7 +13,7 @@ use cairn_ports::{Embedder, EmbedderError, ErrorKind};
 use cairn_wire::Job;
 use tokio::sync::{mpsc, oneshot};
 
-use super::messages::{EmbedFailure, ToChild, ToParent};
+use super::messages::{EmbedFailure, Model, ToChild, ToParent};
 
 /// The child's OOM score. When memory runs out, the kernel kills the child before its parent because of this
 /// score.
@@ -28,7 +28,7 @@ pub struct ParentEmbedder {
     requests: Mutex<Requests>,
 }
 
-/// The requests that the parent has not answered yet.
+/// The requests of the present job that the parent has not answered yet.
 #[derive(Default)]
 struct Requests {
     num_sent: u64,
@@ -61,8 +61,9 @@ impl ParentEmbedder {
         }
     }
 
-    fn error(&self, kind: ErrorKind, num_texts: usize) -> EmbedderError {
-        EmbedderError::new(kind, "embed", format!("{} ({num_texts} texts)", self.model.name))
+    /// Forgets the requests of a job that has ended. The parent does not answer them.
+    fn end_job(&self) {
+        self.requests().waiting.clear();
     }
 }
 
@@ -73,17 +74,19 @@ impl Embedder for ParentEmbedder {
     }
 
     async fn embed(&self, input_type: InputType, texts: &[&str]) -> Result<Vec<DenseVector>, EmbedderError> {
+        let key = format!("{} ({} texts)", self.model.name, texts.len());
+        let error = |kind| EmbedderError::new(kind, "embed", key.clone());
         if input_type != InputType::Passage {
-            return Err(self.error(ErrorKind::Invalid, texts.len()).because("a child process embeds only passages"));
+            return Err(error(ErrorKind::Invalid).because("a child process embeds only passages"));
         }
         let (request, result) = self.register();
         let texts_sent = texts.iter().map(|text| (*text).to_owned()).collect();
         let sent = send(&ToParent::Embed { request, texts: texts_sent });
-        sent.map_err(|error| self.error(ErrorKind::ConnectionLost, texts.len()).because(error))?;
+        sent.map_err(|cause| error(ErrorKind::ConnectionLost).because(cause))?;
         match result.await {
             Ok(Ok(vectors)) => Ok(vectors.into_iter().map(DenseVector).collect()),
-            Ok(Err(failure)) => Err(self.error(failure.kind(), texts.len()).because(failure.into_message())),
-            Err(ended) => Err(self.error(ErrorKind::ConnectionLost, texts.len()).because(ended)),
+            Ok(Err(failure)) => Err(failure.error("embed", key)),
+            Err(ended) => Err(error(ErrorKind::ConnectionLost).because(ended)),
         }
     }
 }
@@ -98,8 +101,9 @@ pub(crate) async fn serve(
     // A process needs no privileges to raise its own OOM score. An error is ignored, because the kernel then
     // chooses the process to kill by memory size.
     let _best_effort = std::fs::write("/proc/self/oom_score_adj", FIRST_TO_BE_KILLED);
-    let mut jobs = jobs(embedder);
-    send(&ToParent::Ready)?;
+    let model = embedder.as_ref().map(|embedder| Model::from(embedder.model()));
+    let mut jobs = jobs(embedder.clone());
+    send(&ToParent::Ready { model })?;
     while let Some((lane, job)) = jobs.recv().await {
         let job = Job::from_json(&job).map_err(anyhow::Error::msg)?;
         let lane = Lane::parse(&lane).context("the lane of the job is unknown")?;
@@ -108,6 +112,9 @@ pub(crate) async fn serve(
             .find(|worker| worker.stage() == job.stage())
             .context("this process has no worker for the stage of the job")?;
         let result = runner.attempt_alone(worker, lane, &job).await;
+        if let Some(embedder) = &embedder {
+            embedder.end_job();
+        }
         send(&ToParent::Ended { failure: result.err().map(Into::into) })?;
     }
     Ok(())

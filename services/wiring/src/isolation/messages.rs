@@ -1,10 +1,11 @@
 //! The messages between a child process and its parent. Each message is one line of JSON.
 
+use std::error::Error;
 use std::time::Duration;
 
-use cairn_domain::DenseVector;
+use cairn_domain::{DenseVector, ModelId};
 use cairn_pipeline::StageError;
-use cairn_ports::{EmbedderError, ErrorClass, ErrorKind, FailureCode};
+use cairn_ports::{EmbedderError, ErrorClass, ErrorKind, FailureCode, plain};
 use cairn_wire::FailureName;
 use serde::{Deserialize, Serialize};
 
@@ -20,12 +21,26 @@ pub(super) enum ToChild {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ToParent {
-    /// The child has connected to the stores.
-    Ready,
+    /// The child has connected to the stores. `model` is the model of the vectors that the child expects from
+    /// its parent. `None` if the child computes its vectors itself.
+    Ready { model: Option<Model> },
     /// The parent shall embed these passages.
     Embed { request: u64, texts: Vec<String> },
     /// The job has ended.
     Ended { failure: Option<Failure> },
+}
+
+/// The identity of an embedding model.
+#[derive(PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Model {
+    name: String,
+    dimensions: u16,
+}
+
+impl From<&ModelId> for Model {
+    fn from(id: &ModelId) -> Self {
+        Self { name: id.name.clone(), dimensions: id.dimensions }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -50,7 +65,7 @@ enum Class {
 pub(super) struct EmbedFailure {
     code: FailureName,
     retry_after_ms: Option<u64>,
-    message: String,
+    cause: Option<String>,
 }
 
 impl From<ErrorClass> for Class {
@@ -105,13 +120,13 @@ impl From<EmbedderError> for EmbedFailure {
         Self {
             code: error.kind.code().into(),
             retry_after_ms: retry_after.map(milliseconds),
-            message: StageError::from(error).chain(),
+            cause: error.source().map(plain),
         }
     }
 }
 
 impl EmbedFailure {
-    pub(super) fn kind(&self) -> ErrorKind {
+    fn kind(&self) -> ErrorKind {
         let retry_after = self.retry_after_ms.map(Duration::from_millis);
         match FailureCode::from(self.code) {
             FailureCode::Throttled => ErrorKind::Throttled { retry_after },
@@ -119,8 +134,13 @@ impl EmbedFailure {
         }
     }
 
-    pub(super) fn into_message(self) -> String {
-        self.message
+    /// The error with this failure's kind and cause.
+    pub(super) fn error(self, operation: &'static str, key: String) -> EmbedderError {
+        let error = EmbedderError::new(self.kind(), operation, key);
+        match self.cause {
+            Some(cause) => error.because(cause),
+            None => error,
+        }
     }
 }
 
@@ -174,11 +194,14 @@ mod tests {
     fn failed_embeddings_reach_the_child_unchanged() {
         let throttled = [LATER, None].map(|retry_after| ErrorKind::Throttled { retry_after });
         for kind in KINDS.into_iter().chain(throttled) {
-            let error = EmbedderError::new(kind, "embed", "model (2 texts)").because("the cause");
-            let text = serde_json::to_string(&EmbedFailure::from(error)).expect("JSON");
-            let failure: EmbedFailure = serde_json::from_str(&text).expect("a failure");
-            assert_eq!(failure.kind(), kind);
-            assert!(failure.into_message().contains("the cause"));
+            let new = || EmbedderError::new(kind, "embed", "model (2 texts)");
+            for error in [new(), new().because("the cause")] {
+                let expect = plain(&error);
+                let text = serde_json::to_string(&EmbedFailure::from(error)).expect("JSON");
+                let failure: EmbedFailure = serde_json::from_str(&text).expect("a failure");
+                let error = failure.error("embed", "model (2 texts)".to_owned());
+                assert_eq!((error.kind, plain(&error)), (kind, expect));
+            }
         }
     }
 }

@@ -8,15 +8,15 @@ use anyhow::Context;
 use async_trait::async_trait;
 use cairn_domain::{DenseVector, InputType, Lane};
 use cairn_pipeline::{Isolated, Isolation, StageError};
-use cairn_ports::{Embedder, EmbedderError, ErrorClass, ErrorKind, FailureCode};
+use cairn_ports::{Embedder, EmbedderError, ErrorClass, FailureCode};
 use cairn_wire::Job;
-use futures::stream::{FuturesUnordered, StreamExt};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::Mutex;
+use tokio::task::JoinSet;
 
 use super::CHILD;
-use super::messages::{ToChild, ToParent};
+use super::messages::{Model, ToChild, ToParent};
 
 /// The time limit for a child to connect.
 const STARTS_WITHIN: Duration = Duration::from_secs(60);
@@ -76,6 +76,16 @@ impl ChildProcess {
         });
     }
 
+    /// Whether the vectors of this process have the model that the child expects. The settings may have
+    /// changed since this process read them.
+    fn is_own(&self, model: Option<&Model>) -> bool {
+        match (model, &self.embedder) {
+            (Some(model), Some(embedder)) => *model == Model::from(embedder.model()),
+            (None, _) => true,
+            (Some(_), None) => false,
+        }
+    }
+
     async fn start(&self) -> Result<Running, StageError> {
         let spawned = self.command.lock().unwrap_or_else(std::sync::PoisonError::into_inner).spawn();
         let mut child = spawned.map_err(|error| not_started(&error.to_string()))?;
@@ -83,7 +93,10 @@ impl ChildProcess {
         let (Some(input), Some(output)) = pipes else { return Err(not_started("the child has no pipes")) };
         let mut running = Running { child, input, output: BufReader::new(output).lines() };
         match tokio::time::timeout(STARTS_WITHIN, read(&mut running.output)).await {
-            Ok(Some(ToParent::Ready)) => Ok(running),
+            Ok(Some(ToParent::Ready { model })) if self.is_own(model.as_ref()) => Ok(running),
+            Ok(Some(ToParent::Ready { .. })) => {
+                Err(not_started("its settings name another model: start this service again"))
+            }
             Ok(_) => Err(not_started("the child ended before it was ready")),
             Err(_) => Err(not_started("the child was not ready in time")),
         }
@@ -96,33 +109,47 @@ fn not_started(reason: &str) -> StageError {
     StageError::new(FailureCode::Unavailable, ErrorClass::Busy, message)
 }
 
+type JobResult = Result<(), StageError>;
+
+/// The reason why the child has not finished its job.
+enum Unfinished {
+    /// The child has died, or sent a message that is not expected.
+    Died,
+    /// The embedder of this process panicked. The text describes the panic.
+    Panicked(String),
+}
+
 impl Running {
     /// Sends a job to the child and waits for the result. Meanwhile embeds the texts that the child sends.
-    /// `None` if the child has died.
-    async fn run(&mut self, job: &ToChild, embedder: Option<&dyn Embedder>) -> Option<Result<(), StageError>> {
+    async fn run(&mut self, job: &ToChild, embedder: Option<&Arc<dyn Embedder>>) -> Result<JobResult, Unfinished> {
         self.write(job).await?;
-        let mut embedding = FuturesUnordered::new();
+        // Each request is a task, so that a panic ends this job and not this process.
+        let mut embedding = JoinSet::new();
         loop {
             let message = tokio::select! {
-                message = read(&mut self.output) => message?,
-                Some(embedded) = embedding.next() => {
-                    self.write(&embedded).await?;
+                message = read(&mut self.output) => message.ok_or(Unfinished::Died)?,
+                Some(embedded) = embedding.join_next() => {
+                    match embedded {
+                        Ok(embedded) => self.write(&embedded).await?,
+                        Err(panicked) => return Err(Unfinished::Panicked(panicked.to_string())),
+                    }
                     continue;
                 }
             };
-            match message {
-                ToParent::Embed { request, texts } => {
-                    embedding.push(async move { ToChild::embedded(request, embed(embedder, &texts).await) });
+            match (message, embedder) {
+                (ToParent::Embed { request, texts }, Some(embedder)) => {
+                    let embedder = Arc::clone(embedder);
+                    embedding.spawn(async move { ToChild::embedded(request, embed(embedder.as_ref(), &texts).await) });
                 }
-                ToParent::Ended { failure } => return Some(failure.map_or(Ok(()), |failure| Err(failure.into()))),
-                ToParent::Ready => return None,
+                (ToParent::Ended { failure }, _) => return Ok(failure.map_or(Ok(()), |failure| Err(failure.into()))),
+                (ToParent::Embed { .. }, None) | (ToParent::Ready { .. }, _) => return Err(Unfinished::Died),
             }
         }
     }
 
-    async fn write(&mut self, message: &ToChild) -> Option<()> {
-        let line = serde_json::to_string(message).ok()? + "\n";
-        self.input.write_all(line.as_bytes()).await.ok()
+    async fn write(&mut self, message: &ToChild) -> Result<(), Unfinished> {
+        let line = serde_json::to_string(message).map_err(|_| Unfinished::Died)? + "\n";
+        self.input.write_all(line.as_bytes()).await.map_err(|_| Unfinished::Died)
     }
 
     async fn fate(mut self) -> String {
@@ -150,13 +177,15 @@ impl Isolation for ChildProcess {
             },
         };
         let message = ToChild::Job { lane: lane.as_str().to_owned(), job: job.to_json() };
-        match running.run(&message, self.embedder.as_deref()).await {
-            Some(result) => {
+        match running.run(&message, self.embedder.as_ref()).await {
+            Ok(result) => {
                 kept.running = Some(running);
                 self.end_when_idle(kept.num_attempts);
                 Isolated::Ended(result)
             }
-            None => Isolated::Died(running.fate().await),
+            // The child still runs the job, so it is killed here.
+            Err(Unfinished::Panicked(how)) => Isolated::Ended(Err(StageError::panicked(how))),
+            Err(Unfinished::Died) => Isolated::Died(running.fate().await),
         }
     }
 }
@@ -167,11 +196,7 @@ async fn read(output: &mut Lines<BufReader<ChildStdout>>) -> Option<ToParent> {
     serde_json::from_str(&line).ok()
 }
 
-async fn embed(embedder: Option<&dyn Embedder>, texts: &[String]) -> Result<Vec<DenseVector>, EmbedderError> {
-    let Some(embedder) = embedder else {
-        let missing = "this process has no embedder for its child";
-        return Err(EmbedderError::new(ErrorKind::Invalid, "embed", format!("{} texts", texts.len())).because(missing));
-    };
+async fn embed(embedder: &dyn Embedder, texts: &[String]) -> Result<Vec<DenseVector>, EmbedderError> {
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     embedder.embed(InputType::Passage, &texts).await
 }
@@ -198,7 +223,7 @@ mod tests {
     #[tokio::test]
     async fn child_that_replies_is_kept_for_the_next_job() {
         let child = child(
-            r#"echo '"ready"'; n=0; while read line; do n=$((n+1)); echo '{"ended":{"failure":{"code":"io","class":"transient","message":"'$n'"}}}'; done"#,
+            r#"echo '{"ready":{"model":null}}'; n=0; while read line; do n=$((n+1)); echo '{"ended":{"failure":{"code":"io","class":"transient","message":"'$n'"}}}'; done"#,
         );
         for expected in ["1", "2"] {
             let Isolated::Ended(Err(error)) = child.attempt(Lane::Bulk, &job()).await else { panic!("it failed") };
@@ -212,7 +237,7 @@ mod tests {
     #[tokio::test]
     async fn idle_child_is_ended() {
         let mut child = child(
-            r#"echo '"ready"'; while read line; do echo '{"ended":{"failure":{"code":"io","class":"transient","message":"'$$'"}}}'; done"#,
+            r#"echo '{"ready":{"model":null}}'; while read line; do echo '{"ended":{"failure":{"code":"io","class":"transient","message":"'$$'"}}}'; done"#,
         );
         child.idle = Duration::from_millis(1);
         let Isolated::Ended(Err(error)) = child.attempt(Lane::Bulk, &job()).await else { panic!("it failed") };
@@ -226,14 +251,15 @@ mod tests {
 
     #[tokio::test]
     async fn death_during_a_job_differs_from_a_failed_start() {
-        let dies = child(r#"echo '"ready"'; read line; kill -9 $$"#);
+        let dies = child(r#"echo '{"ready":{"model":null}}'; read line; kill -9 $$"#);
         let Isolated::Died(how) = dies.attempt(Lane::Bulk, &job()).await else { panic!("it died") };
         assert!(how.contains("signal: 9"), "{how}");
         let Isolated::Ended(Err(error)) = child("exit 1").attempt(Lane::Bulk, &job()).await else { panic!("no child") };
         assert_eq!((error.code, error.class), (FailureCode::Unavailable, ErrorClass::Busy));
     }
 
-    /// An embedder whose vectors contain the lengths of the texts. It refuses empty texts.
+    /// An embedder whose vectors contain the lengths of the texts. It refuses empty texts, and panics at the
+    /// text `panic`.
     struct Lengths(ModelId);
 
     #[async_trait]
@@ -243,6 +269,7 @@ mod tests {
         }
 
         async fn embed(&self, _: InputType, texts: &[&str]) -> Result<Vec<DenseVector>, EmbedderError> {
+            assert!(!texts.contains(&"panic"), "a planted panic");
             if texts.contains(&"") {
                 return Err(EmbedderError::new(ErrorKind::TooLarge, "embed", "model"));
             }
@@ -250,18 +277,43 @@ mod tests {
         }
     }
 
+    /// Prints the message of a child that expects vectors of the model.
+    fn ready(model: &str) -> String {
+        format!(r#"echo '{{"ready":{{"model":{{"name":"{model}","dimensions":1}}}}}}'; read job"#)
+    }
+
+    fn child_with_embedder(script: &str) -> ChildProcess {
+        let model = ModelId { name: "lengths".to_owned(), dimensions: 1 };
+        ChildProcess { embedder: Some(Arc::new(Lengths(model))), ..child(script) }
+    }
+
     #[tokio::test]
     async fn texts_of_the_child_are_embedded_by_the_parent() {
-        let script = r#"echo '"ready"'; read job
+        let requests = r#"
             echo '{"embed":{"request":1,"texts":["ab","c"]}}'; read first
             echo '{"embed":{"request":2,"texts":[""]}}'; read second
             echo "$first $second" | sed 's/"/ /g; s/.*/{"ended":{"failure":{"code":"io","class":"transient","message":"&"}}}/'"#;
-        let model = ModelId { name: "lengths".to_owned(), dimensions: 1 };
-        let mut child = child(script);
-        child.embedder = Some(Arc::new(Lengths(model)));
+        let child = child_with_embedder(&(ready("lengths") + requests));
         let Isolated::Ended(Err(error)) = child.attempt(Lane::Bulk, &job()).await else { panic!("it failed") };
         let message = error.chain();
         assert!(message.contains("{ embedded :{ request :1, result :{ Ok :[[2],[1]]}}}"), "{message}");
         assert!(message.contains("request :2, result :{ Err :{ code : too_large "), "{message}");
+    }
+
+    #[tokio::test]
+    async fn panic_while_texts_are_embedded_ends_only_the_job() {
+        let request = r#"; echo '{"embed":{"request":1,"texts":["panic"]}}'; read reply"#;
+        let child = child_with_embedder(&(ready("lengths") + request));
+        let Isolated::Ended(Err(error)) = child.attempt(Lane::Bulk, &job()).await else { panic!("it failed") };
+        assert_eq!((error.code, error.class), (FailureCode::Panic, ErrorClass::Permanent));
+    }
+
+    #[tokio::test]
+    async fn child_that_expects_another_model_is_not_used() {
+        for child in [child_with_embedder(&ready("other")), child(&ready("lengths"))] {
+            let Isolated::Ended(Err(error)) = child.attempt(Lane::Bulk, &job()).await else { panic!("no child") };
+            assert_eq!(error.class, ErrorClass::Busy);
+            assert!(error.chain().contains("another model"), "{}", error.chain());
+        }
     }
 }
