@@ -204,6 +204,7 @@ async fn embed(embedder: &dyn Embedder, texts: &[String]) -> Result<Vec<DenseVec
 #[cfg(test)]
 mod tests {
     use cairn_domain::{ModelId, RepositoryId, RepositoryName, Tenant};
+    use cairn_ports::ErrorKind;
     use cairn_wire::SyncJob;
 
     use super::*;
