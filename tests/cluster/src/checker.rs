@@ -72,7 +72,7 @@ impl<'a> Checker<'a> {
     pub async fn check(&self, asked: &[(RepositoryId, u64)], workload: &Workload) -> Result<Verdict> {
         let healed_at = Instant::now();
         self.environment.inside.settled(asked, PATIENCE).await?;
-        let num_dead_letters = self.queues_empty(healed_at + PATIENCE).await?;
+        let num_dead_letters = self.queues_empty(PATIENCE).await?;
         let mut verdict = Verdict { num_dead_letters, healed_after: healed_at.elapsed(), ..Verdict::default() };
         self.parts_ended(asked, &mut verdict).await?;
         self.environment.inside.each_was_published_once().await?;
@@ -91,7 +91,7 @@ impl<'a> Checker<'a> {
         self.nothing_held(&mut verdict).await?;
         // The queues are checked again, because the broker's message counts may have been outdated at the
         // first check.
-        self.queues_empty(Instant::now() + COUNTS_ARE_LATE).await?;
+        self.queues_empty(COUNTS_ARE_LATE).await?;
         Ok(verdict)
     }
 
@@ -106,11 +106,15 @@ impl<'a> Checker<'a> {
         comparable
     }
 
-    /// Waits until no job is in a work queue and the number of dead letters is as expected. Returns this
-    /// number.
-    async fn queues_empty(&self, deadline: Instant) -> Result<u64> {
+    /// Waits until no job is in a work queue and the number of dead letters is as expected. Fails if the
+    /// number of waiting jobs has not fallen for `patience`. Returns the number of dead letters.
+    async fn queues_empty(&self, patience: Duration) -> Result<u64> {
+        let (mut fewest, mut deadline) = (u64::MAX, Instant::now() + patience);
         loop {
             let (waiting, dead) = self.raw.messages().await?;
+            if waiting < fewest {
+                (fewest, deadline) = (waiting, Instant::now() + patience);
+            }
             if waiting == 0 && dead == self.traces.num_dead_letters as u64 {
                 return Ok(dead);
             }

@@ -186,6 +186,7 @@ async fn cluster_survives_a_missing_dead_letter_exchange() -> Result<()> {
     let mut bench = Bench::prepare(servers, &hasty(), 3).await?;
     bench.begin().await?;
     bench.environment.cluster.stop("parser").await?;
+    no_consumer_of_the_parser(&bench).await?;
     let vhost = bench.environment.space.vhost.clone().context("the cluster has no separate vhost")?;
     let reported = vhost.request("GET", &format!("/api/exchanges/{}", vhost.name()), "").await?;
     let exchanges: Vec<Value> = serde_json::from_str(&reported)?;
@@ -210,6 +211,16 @@ async fn cluster_survives_a_missing_dead_letter_exchange() -> Result<()> {
     wait_to_be_parsed(&bench, num_jobs).await?;
     bench.environment.cluster.cairn(&["topology", "apply"])?;
     bench.check("the dead-letter exchange is missing", 0).await?;
+    Ok(())
+}
+
+/// Waits until the broker reports no consumer of the stopped parser. The broker's counts may be outdated.
+async fn no_consumer_of_the_parser(bench: &Bench) -> Result<()> {
+    let (raw, deadline) = (bench.raw()?, Instant::now() + PATIENCE);
+    while raw.queues_of(StageName::Parse).await?.iter().any(|queue| queue.num_consumers > 0) {
+        ensure!(Instant::now() < deadline, "the stopped parser is still a consumer");
+        sleep(POLL).await;
+    }
     Ok(())
 }
 

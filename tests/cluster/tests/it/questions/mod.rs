@@ -23,6 +23,8 @@ pub(crate) use round::Round;
 
 /// The number of questions in progress at the same time.
 const NUM_THREADS: usize = 2;
+/// The maximum number of attempts at a question whose answer is cut by time.
+const MAX_ATTEMPTS: usize = 10;
 /// The maximum number of differences that are shown.
 const NUM_SHOWN: usize = 5;
 
@@ -92,7 +94,7 @@ impl Sides {
         let arguments: Vec<&str> = question.arguments.iter().map(String::as_str).collect();
         let (mut answer, mut cursors) = (BothAnswers::default(), [None, None]);
         for page in 0..max_pages {
-            let (mut mine, mut theirs) = self.both(&arguments, [cursors[0].as_deref(), cursors[1].as_deref()])?;
+            let (mut mine, mut theirs) = self.complete(&arguments, [cursors[0].as_deref(), cursors[1].as_deref()])?;
             mine.keep_comparable_counts(&mut theirs);
             let (local, cluster) = (mine.comparable(), theirs.comparable());
             ensure!(local == cluster, "{arguments:?}: page {page} differs\nlocal {local:#}\ncluster {cluster:#}");
@@ -112,6 +114,17 @@ impl Sides {
         };
         ensure!(is_expected, "{arguments:?}: the answer is {answer:?}, expected {:?}", question.expect);
         Ok(answer)
+    }
+
+    /// Like `both`. Repeats a question if a busy machine did not finish an exact search in its time limit.
+    fn complete(&self, arguments: &[&str], cursors: [Option<&str>; 2]) -> Result<(Reply, Reply)> {
+        for _ in 1..MAX_ATTEMPTS {
+            let (mine, theirs) = self.both(arguments, cursors)?;
+            if !mine.is_cut_by_time() && !theirs.is_cut_by_time() {
+                return Ok((mine, theirs));
+            }
+        }
+        self.both(arguments, cursors)
     }
 
     /// Asks both sides at the same time. Returns both answers.

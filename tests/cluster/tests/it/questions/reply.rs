@@ -71,6 +71,11 @@ impl Reply {
         }
     }
 
+    /// Whether a time limit ended an exact search before its first page was complete.
+    pub(super) fn is_cut_by_time(&self) -> bool {
+        self.lines.iter().any(is_cut_by_time)
+    }
+
     pub(super) fn is_error(&self) -> bool {
         let is_structured = self.lines.iter().any(|line| line["error"]["code"].is_string());
         // If the arguments of a question cannot be parsed, the program itself refuses the question.
@@ -122,6 +127,10 @@ fn places(result: &Value) -> Vec<(String, Location)> {
 /// Whether the counts of an exact search, or of a suggested exact search, are lower bounds.
 pub(super) fn has_lower_bounds(answer: &Value) -> bool {
     answer["is_exact"] == false || answer.to_string().contains(AT_LEAST)
+}
+
+pub(super) fn is_cut_by_time(answer: &Value) -> bool {
+    answer["cut"]["by"] == "time"
 }
 
 /// Removes the counts of an exact search, and of suggested calls.

@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::drawn::Drawn;
-use super::reply::{comparable, forget_counts, has_lower_bounds};
-use super::{Round, Sides, none_of};
+use super::reply::{comparable, forget_counts, has_lower_bounds, is_cut_by_time};
+use super::{MAX_ATTEMPTS, Round, Sides, none_of};
 use crate::isolation;
 
 /// The number of calls of each kind.
@@ -32,8 +32,7 @@ impl Sides {
         for (tool, arguments) in CALLS {
             for _ in 0..DRAWS {
                 let call = call_of(tool, arguments, &drawn.values()?)?;
-                let mut mine = result(agent.call(&call)?);
-                let mut theirs = result(self.call(&call).await?);
+                let (mut mine, mut theirs) = self.complete_results(&mut agent, &call).await?;
                 keep_comparable_counts([&mut mine, &mut theirs]);
                 if mine != theirs {
                     differences.push(format!("{call}\nlocal {mine:#}\ncluster {theirs:#}"));
@@ -44,6 +43,20 @@ impl Sides {
         }
         none_of(&differences)?;
         Ok(called)
+    }
+
+    /// The results of both sides. Repeats a call if a busy machine did not finish an exact search in its time
+    /// limit.
+    async fn complete_results(&self, agent: &mut LocalAgent, call: &Value) -> Result<(Value, Value)> {
+        let mut attempt = 1;
+        loop {
+            let (mine, theirs) = (result(agent.call(call)?), result(self.call(call).await?));
+            let is_cut = [&mine, &theirs].iter().any(|result| is_cut_by_time(&result["structuredContent"]));
+            if !is_cut || attempt == MAX_ATTEMPTS {
+                return Ok((mine, theirs));
+            }
+            attempt += 1;
+        }
     }
 
     async fn call(&self, call: &Value) -> Result<Value> {
