@@ -12,8 +12,9 @@ and the reason for this type, its intent, how the question was read, and the fir
 `scripts/source-questions` writes the page, and a test checks that it is current.
 
 The indexed repository is `tests/it/source_questions/repository`. It contains the code and documents that the
-questions are about. The test checks the expected type and path of each question
-(`tests/it/source_questions/questions.txt`). Each question is listed once.
+questions are about. The test checks the expected answer of each question
+(`tests/it/source_questions/questions.txt`): its type, a path, and for some questions the first place, the
+edge, the steps in order, or a suggestion. Each question is listed once.
 ";
 
 /// A question and its answer.
@@ -36,7 +37,7 @@ fn texts(list: &Value) -> Vec<&str> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-fn list(answer: &Value, name: &str) -> Vec<Value> {
+pub(super) fn list(answer: &Value, name: &str) -> Vec<Value> {
     answer[name].as_array().cloned().unwrap_or_default()
 }
 
