@@ -18,6 +18,7 @@ mod frequencies;
 mod misspelled;
 mod models;
 mod relations;
+mod several_definitions;
 mod signals;
 mod small_pages;
 mod stamps;
