@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 use toml::toml;
 
 use crate::fixtures::{Fixture, NUM_STEPS, fixtures};
-use crate::questions::{Compared, Round, Service, Sides};
+use crate::questions::{Compared, Kinds, Round, Service, Sides};
 
 const LEAST_REPOSITORIES: usize = 30;
 const LEAST_CHUNKS: u64 = 3_000;
@@ -55,15 +55,13 @@ async fn cluster_equals_local_mode() -> Result<()> {
         fixtures.len()
     );
     println!("{} repositories, {num_chunks} chunks: equal", fixtures.len());
-    // The short form draws one question of each kind in each round.
-    let draws = if is_long() { DRAWS } else { 1 };
-    ask_both(&sides, &round(&fixtures, "nobody", 1, MAX_PAGES, draws)).await?;
+    ask_both(&sides, &Round { max_pages: MAX_PAGES, ..round(&fixtures, 1) }).await?;
 
     fixtures.iter_mut().try_for_each(Fixture::change)?;
     both(&environment, &local, &fixtures).await?;
     compare(&environment, &local, fixtures.len()).await?;
     println!("after {NUM_STEPS} random changes of each: equal");
-    ask_both(&sides, &round(&fixtures, "nobody", 2, 1, draws)).await?;
+    ask_both(&sides, &Round { kinds: later_kinds(0), ..round(&fixtures, 2) }).await?;
 
     let deleted: Vec<Fixture> = fixtures.drain(..NUM_DELETED).collect();
     for fixture in &deleted {
@@ -73,7 +71,12 @@ async fn cluster_equals_local_mode() -> Result<()> {
     }
     compare(&environment, &local, fixtures.len()).await?;
     println!("after {NUM_DELETED} were deleted: equal");
-    ask_both(&sides, &round(&fixtures, &deleted[0].name, 3, 1, draws)).await
+    ask_both(&sides, &Round { kinds: later_kinds(1), gone: &deleted[0].name, ..round(&fixtures, 3) }).await
+}
+
+/// The kinds of the second and third round: in the long form all kinds, in the short form one half each.
+fn later_kinds(first: usize) -> Kinds {
+    if is_long() { Kinds::All } else { Kinds::EverySecond { first } }
 }
 
 async fn sides(environment: &Environment, local: LocalMode, fixtures: &[Fixture]) -> Result<Sides> {
@@ -91,12 +94,19 @@ async fn sides(environment: &Environment, local: LocalMode, fixtures: &[Fixture]
 }
 
 /// Questions are drawn from forks, so that results tie, and from repositories written by hand. Answers come
-/// from all repositories.
-fn round<'a>(fixtures: &'a [Fixture], gone: &'a str, seed: u64, max_pages: usize, draws: usize) -> Round<'a> {
+/// from all repositories. The short form draws one question of each kind.
+fn round(fixtures: &[Fixture], seed: u64) -> Round<'_> {
     let is_asked_about = |fixture: &&Fixture| fixture.fork_of.is_some() || !fixture.is_generated();
     let repositories = fixtures.iter().filter(is_asked_about);
     let repositories = repositories.map(|fixture| (fixture.name.clone(), fixture.path.as_path()));
-    Round { repositories: repositories.collect(), gone, seed, max_pages, draws }
+    Round {
+        repositories: repositories.collect(),
+        gone: "nobody",
+        seed,
+        max_pages: 1,
+        draws: if is_long() { DRAWS } else { 1 },
+        kinds: Kinds::All,
+    }
 }
 
 /// Waits until the query service shows the last publication. Then sends the questions to both sides and

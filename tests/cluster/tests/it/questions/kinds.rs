@@ -31,14 +31,14 @@ pub(super) struct CommandLine {
     pub(super) arguments: Vec<String>,
 }
 
-/// All questions of a round, of all kinds.
+/// All questions of a round.
 pub(super) fn questions(round: &Round) -> Result<Vec<CommandLine>> {
     let mut drawn = Drawn::of(&round.repositories, round.seed)?;
     let (mut questions, mut asked) = (Vec::new(), BTreeSet::new());
     for (expect, kinds) in
         [(Expect::Found, FOUND), (Expect::Either, EITHER), (Expect::Nothing, NOTHING), (Expect::Refused, REFUSED)]
     {
-        for kind in kinds {
+        for (_, kind) in kinds.iter().enumerate().filter(|(number, _)| round.kinds.contains(*number)) {
             for _ in 0..round.draws {
                 let mut values = drawn.values()?;
                 values.extend([("{gone}", round.gone.to_owned()), ("{long}", "x".repeat(5_000))]);

@@ -19,7 +19,7 @@ use cairn_cluster::{LocalMode, program};
 
 use kinds::{CommandLine, Expect};
 use reply::Reply;
-pub(crate) use round::Round;
+pub(crate) use round::{Kinds, Round};
 
 /// The number of questions in progress at the same time.
 const NUM_THREADS: usize = 2;

@@ -13,4 +13,24 @@ pub(crate) struct Round<'a> {
     pub(crate) max_pages: usize,
     /// The number of questions of each kind. Equal questions are asked only once.
     pub(crate) draws: usize,
+    pub(crate) kinds: Kinds,
+}
+
+/// The kinds of questions that are asked in a round.
+#[derive(Clone, Copy)]
+pub(crate) enum Kinds {
+    All,
+    /// Every second kind, from the kind with this number on.
+    EverySecond {
+        first: usize,
+    },
+}
+
+impl Kinds {
+    pub(crate) fn contains(self, number: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::EverySecond { first } => number % 2 == first % 2,
+        }
+    }
 }
