@@ -1,10 +1,10 @@
 //! Tests of cancelled runs, of two runs at the same time, and of copied or damaged index directories.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use cairn_domain::{Lane, RepositoryName, Source, Tenant};
 use cairn_local_store::LocalStore;
@@ -301,6 +301,30 @@ fn every_kind_of_damage_has_a_remedy_that_works() {
             check_damage(&index, &before, root, kind, &of_kind, how);
         }
     }
+}
+
+/// Makes all manifests older than the age at which the sweep may delete them.
+fn age_manifests(home: &Path) {
+    let hour_ago = SystemTime::now() - Duration::from_secs(3_600);
+    for (_, path) in stored(home).into_iter().filter(|(kind, _)| kind == "manifests") {
+        let file = File::options().write(true).open(home.join(path)).expect("opened");
+        file.set_modified(hour_ago).expect("changed");
+    }
+}
+
+#[test]
+fn many_changes_within_the_grace_period_are_swept() {
+    let (index, root) = (Index::new(), tempfile::tempdir().expect("a directory"));
+    for number in 0..5 {
+        fs::write(root.path().join("changing.py"), format!("NUMBER = {number}\n")).expect("written");
+        let _indexed = index.index(root.path());
+        age_manifests(index.path());
+    }
+    // The next sweep is also the sweep that happens once per grace period.
+    fs::write(index.path().join("swept"), "0\n").expect("written");
+    fs::write(root.path().join("changing.py"), "NUMBER = 5\n").expect("written");
+    let indexed = index.index(root.path());
+    assert_eq!(indexed["result"]["files_parsed"], 1, "{indexed}");
 }
 
 /// Registers two repositories whose syncs began no run: one sync is pending, and the other sync has failed.

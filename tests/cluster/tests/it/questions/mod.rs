@@ -23,7 +23,7 @@ pub(crate) use round::{Kinds, Round};
 
 /// The number of questions in progress at the same time.
 const NUM_THREADS: usize = 2;
-/// The maximum number of attempts at a question whose answer is cut by time.
+/// The maximum number of attempts at a question whose answer is cut by time on one of the sides.
 const MAX_ATTEMPTS: usize = 10;
 /// The maximum number of differences that are shown.
 const NUM_SHOWN: usize = 5;
@@ -116,11 +116,13 @@ impl Sides {
         Ok(answer)
     }
 
-    /// Like `both`. Repeats a question if a busy machine did not finish an exact search in its time limit.
+    /// Like `both`. Repeats a question if a busy machine did not finish an exact search, or did not try all
+    /// suggested calls, in its time limit.
     fn complete(&self, arguments: &[&str], cursors: [Option<&str>; 2]) -> Result<(Reply, Reply)> {
         for _ in 1..MAX_ATTEMPTS {
             let (mine, theirs) = self.both(arguments, cursors)?;
-            if !mine.is_cut_by_time() && !theirs.is_cut_by_time() {
+            let is_cut = mine.is_cut_by_time() || theirs.is_cut_by_time();
+            if !is_cut && mine.suggested() == theirs.suggested() {
                 return Ok((mine, theirs));
             }
         }

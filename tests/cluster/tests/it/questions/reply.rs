@@ -76,6 +76,12 @@ impl Reply {
         self.lines.iter().any(is_cut_by_time)
     }
 
+    /// The calls that the answer suggests. Each side tries them for a limited time, and omits those that it
+    /// could not try.
+    pub(super) fn suggested(&self) -> Vec<Value> {
+        self.lines.iter().flat_map(suggested).collect()
+    }
+
     pub(super) fn is_error(&self) -> bool {
         let is_structured = self.lines.iter().any(|line| line["error"]["code"].is_string());
         // If the arguments of a question cannot be parsed, the program itself refuses the question.
@@ -131,6 +137,18 @@ pub(super) fn has_lower_bounds(answer: &Value) -> bool {
 
 pub(super) fn is_cut_by_time(answer: &Value) -> bool {
     answer["cut"]["by"] == "time"
+}
+
+/// The calls that an answer suggests, each as its tool and arguments.
+pub(super) fn suggested(answer: &Value) -> Vec<Value> {
+    match answer {
+        Value::Object(fields) => match fields.get("tool_suggestions") {
+            Some(Value::Array(calls)) => calls.iter().map(|call| json!([call["tool"], call["arguments"]])).collect(),
+            _ => fields.values().flat_map(suggested).collect(),
+        },
+        Value::Array(values) => values.iter().flat_map(suggested).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Removes the counts of an exact search, and of suggested calls.

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::drawn::Drawn;
-use super::reply::{comparable, forget_counts, has_lower_bounds, is_cut_by_time};
+use super::reply::{comparable, forget_counts, has_lower_bounds, is_cut_by_time, suggested};
 use super::{MAX_ATTEMPTS, Round, Sides, none_of};
 use crate::isolation;
 
@@ -45,14 +45,14 @@ impl Sides {
         Ok(called)
     }
 
-    /// The results of both sides. Repeats a call if a busy machine did not finish an exact search in its time
-    /// limit.
+    /// The results of both sides. Repeats a call if a busy machine did not finish an exact search, or did not
+    /// try all suggested calls, in its time limit.
     async fn complete_results(&self, agent: &mut LocalAgent, call: &Value) -> Result<(Value, Value)> {
         let mut attempt = 1;
         loop {
             let (mine, theirs) = (result(agent.call(call)?), result(self.call(call).await?));
             let is_cut = [&mine, &theirs].iter().any(|result| is_cut_by_time(&result["structuredContent"]));
-            if !is_cut || attempt == MAX_ATTEMPTS {
+            if !is_cut && suggested(&mine) == suggested(&theirs) || attempt == MAX_ATTEMPTS {
                 return Ok((mine, theirs));
             }
             attempt += 1;
