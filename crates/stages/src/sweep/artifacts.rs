@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cairn_domain::{ArtifactRef, RepositoryId, View};
 use cairn_pipeline::StageError;
-use cairn_ports::BlobStoreExt;
+use cairn_ports::{BlobStoreExt, FailureCode};
 use rustc_hash::FxHashSet;
 
 use super::failures::Failures;
@@ -16,17 +16,23 @@ impl Sweep {
     /// sweep). Returns the number of deleted artifacts.
     ///
     /// This function reads every live manifest. If a manifest of a repository cannot be read, all artifacts
-    /// of this repository are kept. If a sync or run of a repository is in progress, all artifacts of the
-    /// repository are kept too. The reason is that no manifest names the packs of a sync before its run
-    /// begins, or the link state of a run before the run is published.
+    /// of this repository are kept. Only a superseded manifest may be missing. If a sync or run of a
+    /// repository is in progress, all artifacts of the repository are kept too. The reason is that no manifest
+    /// names the packs of a sync before its run begins, or the link state of a run before the run is
+    /// published.
     pub async fn artifacts(&self) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
         // The repositories with a sync or run in progress are read before the manifests. If a run ends
         // between the two reads, the live manifests then include its manifest.
         let in_progress = self.sweeping.at_work(now_ms).await?;
         let manifests = self.sweeping.live_manifests(now_ms, self.grace_ms).await?;
+        let current = self.sweeping.live_manifests(now_ms, 0).await?;
         let mut failures = Failures::default();
-        let live = Live { current: manifests.iter().map(|(_, reference)| reference).collect(), old: BTreeSet::new() };
+        let live = Live {
+            current: current.iter().map(|(_, reference)| reference).collect(),
+            seen: BTreeSet::new(),
+            superseded: manifests.iter().map(|(_, reference)| reference).collect(),
+        };
         let deleted = self.dead(live, in_progress, now_ms - self.grace_ms, &mut failures).await?;
         failures.note(&"dead letters", self.orphaned_dead_letters().await);
         if deleted.iter().any(|key| key.starts_with(FACTS)) {
@@ -51,7 +57,8 @@ impl Sweep {
         }
         let live = Live {
             current: current.iter().map(|(_, reference)| reference).collect(),
-            old: seen.iter().map(|published| &published.manifest).collect(),
+            seen: seen.iter().map(|published| &published.manifest).collect(),
+            superseded: BTreeSet::new(),
         };
         let mut failures = Failures::default();
         let young_ms = YOUNG_MS.min(self.grace_ms);
@@ -70,10 +77,12 @@ impl Sweep {
     ) -> Result<Vec<String>, StageError> {
         let mut unknown: BTreeSet<String> = in_progress.iter().map(ToString::to_string).collect();
         let mut live = FxHashSet::default();
-        let current = manifests.current.iter().map(|reference| (*reference, true));
-        let old = manifests.old.difference(&manifests.current).map(|reference| (*reference, false));
-        for (reference, with_links) in current.chain(old) {
-            if failures.note(&reference.key, self.mark(reference, with_links, &mut live).await).is_none() {
+        for (reference, of) in manifests.each() {
+            let marked = match self.mark(reference, of == LiveFor::NextRun, &mut live).await {
+                Err(error) if of == LiveFor::Nobody && error.code == FailureCode::NotFound => continue,
+                marked => marked,
+            };
+            if failures.note(&reference.key, marked).is_none() {
                 unknown.insert(repository_of(&reference.key).to_owned());
             }
         }
@@ -124,9 +133,32 @@ impl Sweep {
 /// The manifests whose artifacts are kept.
 struct Live<'a> {
     current: BTreeSet<&'a ArtifactRef>,
-    /// Manifests that only readers use. Their link states are not kept, because only the next run reads a
-    /// link state.
-    old: BTreeSet<&'a ArtifactRef>,
+    /// Manifests of views that readers use.
+    seen: BTreeSet<&'a ArtifactRef>,
+    /// Manifests that were superseded within the grace period. A sweep without a grace period may have removed
+    /// some of them, because no reader used them.
+    superseded: BTreeSet<&'a ArtifactRef>,
+}
+
+/// The reader that needs a manifest.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LiveFor {
+    /// The next run of the repository, and readers. Only the next run reads a link state.
+    NextRun,
+    Readers,
+    /// Perhaps nobody.
+    Nobody,
+}
+
+impl<'a> Live<'a> {
+    /// Each manifest once, with the reader that needs it most.
+    fn each(&self) -> impl Iterator<Item = (&'a ArtifactRef, LiveFor)> {
+        let current = self.current.iter().map(|reference| (*reference, LiveFor::NextRun));
+        let seen = self.seen.difference(&self.current).map(|reference| (*reference, LiveFor::Readers));
+        let superseded = self.superseded.iter().filter(|reference| !self.current.contains(*reference));
+        let superseded = superseded.filter(|reference| !self.seen.contains(*reference));
+        current.chain(seen).chain(superseded.map(|reference| (*reference, LiveFor::Nobody)))
+    }
 }
 
 /// Without a grace period, only artifacts of at least this age are deleted. A sync that begins during the

@@ -87,16 +87,16 @@ impl Home {
         Ok(())
     }
 
-    /// The time of the last sweep of clones and cached vectors; `None` if it is not known.
-    pub(super) fn caches_swept_at_ms(&self) -> Option<i64> {
-        fs::read_to_string(self.caches_swept()).ok()?.trim().parse().ok()
+    /// The time of the last sweep of artifacts; `None` if it is not known.
+    pub(super) fn artifacts_swept_at_ms(&self) -> Option<i64> {
+        fs::read_to_string(self.artifacts_swept()).ok()?.trim().parse().ok()
     }
 
-    pub(super) fn keep_caches_swept_at_ms(&self, at_ms: i64) -> anyhow::Result<()> {
-        replace(&self.caches_swept(), format!("{at_ms}\n").as_bytes())
+    pub(super) fn keep_artifacts_swept_at_ms(&self, at_ms: i64) -> anyhow::Result<()> {
+        replace(&self.artifacts_swept(), format!("{at_ms}\n").as_bytes())
     }
 
-    fn caches_swept(&self) -> PathBuf {
+    fn artifacts_swept(&self) -> PathBuf {
         self.directory.join("swept")
     }
 

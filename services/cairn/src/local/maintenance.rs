@@ -16,17 +16,17 @@ impl Local {
     pub(super) async fn sweep(&self) -> anyhow::Result<()> {
         let views = self.readers.views(&self.runs).await?;
         self.sweep.unseen_by(&views).await?;
-        let repositories = self.runs.all_repositories().await?;
-        // `Sweep::artifacts` is never called here. It expects the manifests of all generations within the grace
-        // period, but this call removes the manifests that no reader sees.
-        self.sweep.artifacts_unseen_by(&views, &repositories).await?;
-        let (now_ms, last_ms) = (self.clock.now_ms(), self.home.caches_swept_at_ms());
+        let (now_ms, last_ms) = (self.clock.now_ms(), self.home.artifacts_swept_at_ms());
         let is_due = |last_ms: i64| now_ms < last_ms || now_ms.saturating_sub(last_ms) >= self.sweep.grace_ms;
         if last_ms.is_none_or(is_due) {
+            self.sweep.artifacts().await?;
             self.sweep_vectors().await?;
             self.sources.sweep(&self.runs.urls().await?, LONGEST_PART)?;
-            self.home.keep_source_caches_of(&repositories)?;
-            self.home.keep_caches_swept_at_ms(now_ms)?;
+            let live = self.runs.all_repositories().await?;
+            self.home.keep_source_caches_of(&live)?;
+            self.home.keep_artifacts_swept_at_ms(now_ms)?;
+        } else {
+            self.sweep.artifacts_unseen_by(&views, &self.runs.all_repositories().await?).await?;
         }
         Ok(())
     }
