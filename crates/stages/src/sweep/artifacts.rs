@@ -17,9 +17,9 @@ impl Sweep {
     ///
     /// This function reads every live manifest. If a manifest of a repository cannot be read, all artifacts
     /// of this repository are kept. Only a superseded manifest may be missing. If a sync or run of a
-    /// repository is in progress, all artifacts of the repository are kept too. The reason is that no manifest
-    /// names the packs of a sync before its run begins, or the link state of a run before the run is
-    /// published.
+    /// repository is in progress, all artifacts of the repository are kept too. The reason is that no
+    /// manifest names the packs of a sync before its run begins, or the link state of a run before the run
+    /// is published.
     pub async fn artifacts(&self) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
         // The repositories with a sync or run in progress are read before the manifests. If a run ends
@@ -79,7 +79,7 @@ impl Sweep {
         let mut live = FxHashSet::default();
         for (reference, of) in manifests.each() {
             let marked = match self.mark(reference, of == LiveFor::NextRun, &mut live).await {
-                Err(error) if of == LiveFor::Nobody && error.code == FailureCode::NotFound => continue,
+                Err(error) if of == LiveFor::EarlierReaders && error.code == FailureCode::NotFound => continue,
                 marked => marked,
             };
             if failures.note(&reference.key, marked).is_none() {
@@ -135,8 +135,8 @@ struct Live<'a> {
     current: BTreeSet<&'a ArtifactRef>,
     /// Manifests of views that readers use.
     seen: BTreeSet<&'a ArtifactRef>,
-    /// Manifests that were superseded within the grace period. A sweep without a grace period may have removed
-    /// some of them, because no reader used them.
+    /// Manifests that were superseded within the grace period. A sweep without a grace period may have
+    /// removed some of them, because no reader used them.
     superseded: BTreeSet<&'a ArtifactRef>,
 }
 
@@ -146,8 +146,8 @@ enum LiveFor {
     /// The next run of the repository, and readers. Only the next run reads a link state.
     NextRun,
     Readers,
-    /// Perhaps nobody.
-    Nobody,
+    /// A reader that began before the manifest was superseded, if one exists.
+    EarlierReaders,
 }
 
 impl<'a> Live<'a> {
@@ -157,7 +157,7 @@ impl<'a> Live<'a> {
         let seen = self.seen.difference(&self.current).map(|reference| (*reference, LiveFor::Readers));
         let superseded = self.superseded.iter().filter(|reference| !self.current.contains(*reference));
         let superseded = superseded.filter(|reference| !self.seen.contains(*reference));
-        current.chain(seen).chain(superseded.map(|reference| (*reference, LiveFor::Nobody)))
+        current.chain(seen).chain(superseded.map(|reference| (*reference, LiveFor::EarlierReaders)))
     }
 }
 
