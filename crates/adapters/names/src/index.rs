@@ -210,8 +210,7 @@ impl Names for NameIndex {
             of_repositories.entry(node.repository).or_default().push(node.clone());
         }
         let found = self.symbols_of_each(view, scope, of_repositories, RepositoryNames::symbols_of).await?;
-        let mut found: BTreeMap<NodeKey, SymbolEntry> =
-            found.into_iter().map(|symbol| (symbol.node, symbol)).collect();
+        let mut found: BTreeMap<NodeKey, SymbolEntry> = found.into_iter().map(|symbol| (symbol.node, symbol)).collect();
         Ok(nodes.iter().filter_map(|node| found.remove(&node.node)).collect())
     }
 
