@@ -30,7 +30,7 @@ async fn check_neighbours(content: FakeContent, first: &str, via: &str) {
     assert_eq!(answer.query.query_type, QueryType::Concept);
     assert_eq!(shown(&answer)[0], first);
     let added: Vec<String> = shown(&answer).into_iter().filter(|shown| shown.contains(" via ")).collect();
-    assert!((1..=3).contains(&added.len()), "{added:?}");
+    assert!((1..=3).contains(&added.len()), "added: {added:?}");
     assert!(added.iter().all(|added| added.ends_with(via)), "{added:?}");
     for once in ["GraphTraversal::traverse", "Names::symbols_in", "Names::symbols_of", "VectorStore::search"] {
         assert!(calls.contains(&(once, 1)), "{once}: {calls:?}");
