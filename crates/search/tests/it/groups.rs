@@ -24,6 +24,14 @@ fn many_functions(mut content: FakeContent) -> FakeContent {
     content
 }
 
+/// Adds calls of some of these functions. The best hits may be among them, so there must be several.
+fn with_calls(mut content: FakeContent, caller: &str, line: u32) -> FakeContent {
+    for number in 0..20 {
+        content = content.edge(caller, EdgeKind::Calls, &format!("step_{number}"), line, 100);
+    }
+    content
+}
+
 async fn check_neighbours(content: FakeContent, first: &str, via: &str) {
     let wide = SearchRequest { limit: Some(100), max_tokens: 100_000, ..ask("where is the user signed in") };
     let (answer, calls) = answer(content, wide).await;
@@ -47,10 +55,7 @@ async fn neighbours_of_a_group_are_added() {
         SymbolKind::Function,
         (3, 5),
     );
-    let mut content = many_functions(content);
-    for number in 0..20 {
-        content = content.edge("login", EdgeKind::Calls, &format!("step_{number}"), 4, 100);
-    }
+    let content = with_calls(many_functions(content), "login", 4);
     check_neighbours(content, "src/api.rs", " via login (src/api.rs) CALLS this at line 4, 100 %").await;
 }
 
@@ -64,7 +69,7 @@ async fn neighbours_of_methods_in_the_chunk_of_a_class_are_added() {
         SymbolKind::Method,
         (2, 3),
     );
-    let content = many_functions(content).edge("Gate.open", EdgeKind::Calls, "step_7", 3, 100);
+    let content = with_calls(many_functions(content), "Gate.open", 3);
     check_neighbours(content, "Gate", " via Gate.open (src/gate.py) CALLS this at line 3, 100 %").await;
 }
 
