@@ -115,7 +115,7 @@ impl AskedEnd {
             }
             Self::Words { terms, is_module, .. } if !terms.is_disjoint(&of_node.directories) => match is_module {
                 true => EndMatch::Name,
-                false => EndMatch::Directory,
+                false => EndMatch::Nearby,
             },
             Self::Place(_) | Self::Words { .. } => EndMatch::None,
         }
@@ -159,7 +159,7 @@ mod tests {
         check("save order", order, EndMatch::Whole);
         check("SaveOrder function", order, EndMatch::Whole);
         check("orders file", order, EndMatch::Name);
-        check("database", order, EndMatch::Directory);
+        check("database", order, EndMatch::Nearby);
         check("the database module", order, EndMatch::Name);
         check("session", order, EndMatch::None);
         check("dispatch", ("Router.dispatch", "api/router.py"), EndMatch::Whole);

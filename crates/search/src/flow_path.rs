@@ -2,9 +2,9 @@
 //! traversal reached.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::{NodeKey, NodeRecord, RepoPath};
+use cairn_domain::{EdgeKind, NodeKey, NodeRecord, RepoPath};
 use cairn_ports::{Reached, SymbolHit};
 use cairn_ranking::{EndMatch, Link, RankedHit, Relevance, Story, Via, best_story};
 
@@ -88,7 +88,22 @@ impl KnownNodes {
             let source = Source { score: 0, symbol, path, chunk: (repository, chunk), is_asked: true };
             nodes.entry(node).or_insert_with(|| KnownNode::new(asked, source, None));
         }
-        Self(nodes)
+        let mut known = Self(nodes);
+        known.match_chunks();
+        known
+    }
+
+    /// If no definition has exactly the name of the start, the other definitions in the chunk of a matching
+    /// definition match too. The graph does not contain all calls, and the chunk shows the start in any case.
+    fn match_chunks(&mut self) {
+        if self.0.values().any(|node| node.from == EndMatch::Whole) {
+            return;
+        }
+        let matching = self.0.values().filter(|node| node.from == EndMatch::Name);
+        let chunks: BTreeSet<ChunkId> = matching.map(|node| node.source.chunk).collect();
+        for node in self.0.values_mut().filter(|node| chunks.contains(&node.source.chunk)) {
+            node.from = node.from.max(EndMatch::Nearby);
+        }
     }
 
     /// The definitions from which the graph is followed. If the question states a start, these are the
@@ -96,7 +111,7 @@ impl KnownNodes {
     /// returns each node only with the edges of one level. Definitions that match the subject come first, but
     /// other hits may also be the start of the flow.
     pub(crate) fn starts(&self, asked: &AskedEnds, definitions: &[HitDefinition]) -> BTreeMap<NodeKey, Source> {
-        let least = if asked.from.is_some() { EndMatch::Directory } else { EndMatch::Name };
+        let least = if asked.from.is_some() { EndMatch::Nearby } else { EndMatch::Name };
         let mut matching: Vec<(&NodeKey, &KnownNode)> = self.0.iter().filter(|(_, node)| node.from >= least).collect();
         matching.sort_by_key(|(key, node)| (Reverse(node.from), node.hit.unwrap_or(usize::MAX), **key));
         let has_start = asked.from.is_some() && !matching.is_empty();
@@ -162,5 +177,6 @@ fn links_to(reached: &Reached) -> impl Iterator<Item = Link> {
         node: reached.node.key,
         previous,
         confidence_percent: edge.confidence_percent,
+        is_call: edge.kind == EdgeKind::Calls,
     })
 }

@@ -12,8 +12,9 @@ use crate::fixed::{ONE, times};
 pub enum EndMatch {
     #[default]
     None,
-    /// A directory above the file of the node has a word of the end in its name.
-    Directory,
+    /// The name of a directory above the node contains a word of the end, or the same chunk shows a node that
+    /// matches.
+    Nearby,
     /// The name of the node or of its file contains a word of the end.
     Name,
     /// The name of the node is the end, or the end is the path of its file.
@@ -46,6 +47,9 @@ pub struct Link {
     pub node: NodeKey,
     pub previous: NodeKey,
     pub confidence_percent: u8,
+    /// Whether the edge is a call. A different edge may lead to the same step of a flow, but a call shows it
+    /// better.
+    pub is_call: bool,
 }
 
 /// A path through the graph.
@@ -61,8 +65,9 @@ pub struct Story {
 const MAX_NODES: usize = 4;
 
 /// The key by which paths are compared: whether the path has all stated ends, then how exactly its ends
-/// match, then the sum of the scores, then the length (shorter paths are better), then the nodes.
-type StoryRank = (bool, u8, u64, Reverse<(usize, Vec<NodeKey>)>);
+/// match, then the sum of the scores, then the length (shorter paths are better), then the number of calls,
+/// then the nodes.
+type StoryRank = (bool, u8, u64, Reverse<usize>, usize, Reverse<Vec<NodeKey>>);
 
 /// The best path among the edges of a traversal.
 ///
@@ -86,7 +91,7 @@ pub fn best_story(links: &[Link], ends: Ends, relevance: impl Fn(NodeKey) -> Rel
         let ranks = paths.iter().filter_map(|(last, path)| path.rank(relevance.get(last)?, ends));
         best = best.into_iter().chain(ranks).max();
     }
-    best.map(|(has_ends, _, _, Reverse((_, path)))| Story { path, has_ends })
+    best.map(|(has_ends, .., Reverse(path))| Story { path, has_ends })
 }
 
 /// The best continuation to each node that is one edge after the end of a path.
@@ -117,19 +122,22 @@ struct Path {
     confidence: u64,
     /// The sum of the scores.
     total: u64,
+    num_calls: usize,
 }
 
 impl Path {
     fn starting_at(node: NodeKey, relevance: Relevance) -> Option<Self> {
         let Relevance { hit, score, from, .. } = relevance;
-        let path = || Self { nodes: vec![node], hits: hit.into_iter().collect(), from, confidence: ONE, total: score };
-        (score > 0 || from != EndMatch::None).then(path)
+        let hits = hit.into_iter().collect();
+        let path = Self { nodes: vec![node], hits, from, confidence: ONE, total: score, num_calls: 0 };
+        (score > 0 || from != EndMatch::None).then_some(path)
     }
 
     fn continued(&self, link: &Link, Relevance { hit, score, .. }: Relevance) -> Self {
         let mut longer = self.clone();
         longer.nodes.push(link.node);
         longer.confidence = self.confidence * u64::from(link.confidence_percent) / 100;
+        longer.num_calls += usize::from(link.is_call);
         if hit.is_none_or(|hit| !self.hits.contains(&hit)) {
             longer.total += times(score, longer.confidence);
             longer.hits.extend(hit);
@@ -138,8 +146,8 @@ impl Path {
     }
 
     /// The key by which the paths to one node are compared.
-    fn key(&self) -> (EndMatch, u64, u64, Reverse<&[NodeKey]>) {
-        (self.from, self.total, self.confidence, Reverse(self.nodes.as_slice()))
+    fn key(&self) -> (EndMatch, u64, u64, usize, Reverse<&[NodeKey]>) {
+        (self.from, self.total, self.confidence, self.num_calls, Reverse(self.nodes.as_slice()))
     }
 
     /// `None` if the path must not end at its last node.
@@ -150,7 +158,8 @@ impl Path {
         let (has_from, has_to) = (self.from != EndMatch::None, last.to != EndMatch::None);
         let has_ends = (has_from || !ends.from) && (has_to || !ends.to);
         let exactness = self.from as u8 + last.to as u8;
-        Some((has_ends, exactness, self.total, Reverse((self.nodes.len(), self.nodes.clone()))))
+        let length = Reverse(self.nodes.len());
+        Some((has_ends, exactness, self.total, length, self.num_calls, Reverse(self.nodes.clone())))
     }
 }
 
@@ -167,7 +176,7 @@ mod tests {
         NodeKey(Digester::new("node").text(name).key())
     }
 
-    /// `links` are written as `a>b`.
+    /// `links` are written as `a>b` for a call, and as `a-b` for a reference.
     fn check_nodes(
         links: &[&str],
         relevance: impl Fn(NodeKey) -> Relevance,
@@ -177,8 +186,9 @@ mod tests {
         let links: Vec<Link> = links
             .iter()
             .map(|link| {
-                let (before, after) = link.split_once('>').expect("two names");
-                Link { node: node(after), previous: node(before), confidence_percent: 80 }
+                let (before, after) = link.split_once(['>', '-']).expect("two names");
+                let is_call = link.contains('>');
+                Link { node: node(after), previous: node(before), confidence_percent: 80, is_call }
             })
             .collect();
         let found = best_story(&links, ends, relevance);
@@ -248,6 +258,14 @@ mod tests {
     fn all_edges_of_a_node_are_considered() {
         let relevant = [("c", 90), ("<a", 1), ("x", 80), ("b>", 1)];
         check(&["c>x", "a>x", "x>b", "c>b"], &relevant, BOTH, Some((&["a", "x", "b"], true)));
+    }
+
+    #[test]
+    fn calls_come_before_references() {
+        for links in [["a>c", "b-c"], ["a-c", "b>c"]] {
+            let first = if links[0].contains('>') { "a" } else { "b" };
+            check(&links, &[("a", 5), ("b", 5), ("c", 1)], NONE, Some((&[first, "c"], true)));
+        }
     }
 
     #[test]

@@ -133,6 +133,32 @@ async fn flow_of_a_subject_starts_at_the_subject() {
     assert!(answer.notes.iter().any(|note| note.starts_with("The path is «login» → «create_session»")));
 }
 
+/// The graph has no edge from `receive_request` to `dispatch`, but the chunk shows both.
+#[tokio::test]
+async fn path_starts_in_the_chunk_of_the_start() {
+    let text = "fn receive_request() {\n    router().dispatch()\n}\nfn dispatch() {\n    handle_order()\n}\n";
+    let content = FakeContent::new("small", "c1").file("src/router.rs", "rust", text);
+    let content = content
+        .divided("src/router.rs", &[(1, 6)])
+        .symbol("src/router.rs", "receive_request", SymbolKind::Function, (1, 3))
+        .symbol("src/router.rs", "dispatch", SymbolKind::Function, (4, 6));
+    let content = function(content, "src/handlers.rs", "handle_order", "write()");
+    let content = content.edge("dispatch", EdgeKind::Calls, "handle_order", 5, 100);
+    let answer = flow(content, "how does request get to handler").await;
+    let expect = ["1: src/router.rs", "2: handle_order via dispatch (src/router.rs) CALLS this at line 5, 100 %"];
+    assert_eq!(shown(&answer)[..2], expect);
+    assert_eq!(answer.notes, ["The path is «dispatch» → «handle_order»."]);
+}
+
+/// A path that starts at other code in the chunk of the start is not the requested path, if the start has
+/// exactly the requested name.
+#[tokio::test]
+async fn absent_path_from_a_chunk_with_several_definitions_is_reported() {
+    let answer = flow(small_file(), "path from create_session to login").await;
+    let expect = "No path from \"create_session\" to \"login\" was found over three edges";
+    assert!(answer.notes[0].starts_with(expect), "{:?}", answer.notes);
+}
+
 /// A login that creates a session over a function whose name has no word of the ends. Many other functions
 /// mention both ends.
 fn noisy() -> FakeContent {
