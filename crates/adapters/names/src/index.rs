@@ -28,6 +28,9 @@ use crate::near::keep_nearest;
 const READS_AT_ONCE: usize = 16;
 const PAGE_SYMBOLS: usize = 4_096;
 
+/// Finds symbols in the names of one repository.
+type FindSymbols<Wanted> = fn(&RepositoryNames, &View, &[Wanted]) -> Result<Vec<SymbolEntry>, DamagedLayer>;
+
 /// An index of the names of symbols and files, stored as `fst` maps in a blob store. Cloning is cheap, and
 /// clones share the cache.
 #[derive(Clone)]
@@ -104,7 +107,7 @@ impl NameIndex {
         view: &View,
         scope: &Scope,
         wanted: BTreeMap<RepositoryId, Vec<Wanted>>,
-        find: fn(&RepositoryNames, &View, &[Wanted]) -> Result<Vec<SymbolEntry>, DamagedLayer>,
+        find: FindSymbols<Wanted>,
     ) -> Result<Vec<SymbolEntry>, NamesError> {
         let look_in = async |(repository, wanted): (RepositoryId, Vec<Wanted>)| {
             let Some(names) = self.names_of(view, scope, repository).await? else { return Ok(Vec::new()) };
