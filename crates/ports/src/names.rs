@@ -1,7 +1,7 @@
 //! The name index. The name index finds symbols and files by exact name, by prefix, and by similar names.
 
 use async_trait::async_trait;
-use cairn_domain::{NodeKey, RepoPath, RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
+use cairn_domain::{ChunkKey, NodeKey, RepoPath, RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
 pub use cairn_name_match::LearnedAbbreviation;
 use cairn_name_match::Reasons;
 
@@ -156,6 +156,16 @@ pub trait Names: Generations {
         view: &View,
         scope: &Scope,
         nodes: &[SymbolNode],
+    ) -> Result<Vec<SymbolEntry>, NamesError>;
+
+    /// Returns the visible symbols whose entries name one of these chunks: the definitions that the chunks
+    /// show. The symbols come in the order of the chunks, and the symbols of one chunk are sorted by line and
+    /// node. A repeated chunk is ignored.
+    async fn symbols_in(
+        &self,
+        view: &View,
+        scope: &Scope,
+        chunks: &[(RepositoryId, ChunkKey)],
     ) -> Result<Vec<SymbolEntry>, NamesError>;
 
     /// Returns the files or directories whose path or base name matches. The hits are sorted by score and

@@ -33,7 +33,8 @@ pub struct TraversalRequest {
     /// Start nodes that are not visible or not in scope are ignored.
     pub starts: Vec<NodeKey>,
     pub follow: Follow,
-    /// Whether a start node is also returned if an edge from another start node reaches it.
+    /// Whether a start node is also returned if an edge reaches it. A path may lead from one start node to
+    /// another over nodes that are no start nodes.
     pub returns_starts: bool,
     /// An empty list means all kinds.
     pub kinds: Vec<EdgeKind>,
@@ -126,7 +127,8 @@ pub struct Walk {
 ///    by key of the previous node, name of the kind, line and key. In the node's `Step`, the first of these
 ///    edges is `edge`, and the remaining edges are `other_edges`.
 /// 3. A node that is a start node or belongs to an earlier level is omitted. As an exception, if
-///    `returns_starts` is set, the first level may contain start nodes.
+///    `returns_starts` is set, a start node belongs to the first level on which an edge reaches it. Its edges
+///    are followed only once, from the start.
 /// 4. Each level is sorted by confidence and key. If there are too many nodes, the last nodes are omitted.
 pub fn walk<E>(
     request: &TraversalRequest,
@@ -148,7 +150,10 @@ pub fn walk<E>(
 /// traversal follows the rules of [`walk`].
 pub struct Levels<'r> {
     request: &'r TraversalRequest,
+    /// The nodes whose edges are not followed again.
     seen: BTreeSet<NodeKey>,
+    /// The start nodes that are returned as soon as an edge reaches them.
+    unreached_starts: BTreeSet<NodeKey>,
     /// The nodes of the last level, with their confidence.
     level: Vec<(NodeKey, u64)>,
     depth: u32,
@@ -159,8 +164,10 @@ pub struct Levels<'r> {
 impl<'r> Levels<'r> {
     pub fn new(request: &'r TraversalRequest, starts: impl IntoIterator<Item = NodeKey>) -> Self {
         let seen: BTreeSet<NodeKey> = starts.into_iter().collect();
+        let unreached_starts = if request.returns_starts { seen.clone() } else { BTreeSet::new() };
         let level = seen.iter().map(|start| (*start, CERTAIN)).collect();
-        Self { request, seen, level, depth: 0, walk: Walk { steps: Vec::new(), is_cut: false } }
+        let walk = Walk { steps: Vec::new(), is_cut: false };
+        Self { request, seen, unreached_starts, level, depth: 0, walk }
     }
 
     /// The nodes whose edges are followed next. `None` at the end of the traversal.
@@ -180,7 +187,7 @@ impl<'r> Levels<'r> {
                 let node = other_end(&edge, previous);
                 let confidence = confidence * u64::from(edge.confidence_percent) / 100;
                 let step = Step { node, depth, previous, edge, other_edges: Vec::new(), confidence };
-                if !self.seen.contains(&node) || (depth == 1 && request.returns_starts) {
+                if !self.seen.contains(&node) || self.unreached_starts.contains(&node) {
                     add(&mut best, step);
                 }
             }
@@ -194,8 +201,13 @@ impl<'r> Levels<'r> {
         let num_left = request.num_nodes() - self.walk.steps.len();
         self.walk.is_cut |= reached.len() > num_left;
         reached.truncate(num_left);
-        self.seen.extend(reached.iter().map(|step| step.node));
-        self.level = reached.iter().map(|step| (step.node, step.confidence)).collect();
+        for step in &reached {
+            self.unreached_starts.remove(&step.node);
+            // The edges of a start node have already been followed.
+            if self.seen.insert(step.node) {
+                self.level.push((step.node, step.confidence));
+            }
+        }
         self.walk.steps.extend(reached);
     }
 }

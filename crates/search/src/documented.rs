@@ -99,7 +99,7 @@ fn sources(hits: &[RankedHit]) -> BTreeMap<NodeKey, Source> {
     let mut sources: BTreeMap<NodeKey, Source> = BTreeMap::new();
     for hit in hits.iter().take(NUM_LEADING).filter(|hit| is_document(hit)) {
         let chunk = &hit.chunk;
-        let source = |name: &str| Source { score: hit.score, symbol: name.to_owned(), path: chunk.path.clone() };
+        let source = |name: &str| Source::of_hit(hit, name);
         sources.entry(NodeKey::file(chunk.repository, &chunk.path)).or_insert_with(|| source(chunk.path.file_name()));
         if let Some(heading) = &chunk.heading {
             let section = NodeKey::section(chunk.repository, &chunk.path, heading, 0);

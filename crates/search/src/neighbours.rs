@@ -9,7 +9,8 @@ use cairn_ports::{ChunkFilter, Follow, Reached, TraversalRequest};
 use cairn_ranking::{Expansion, RankedHit, Signals, Via, expand};
 
 use crate::chunk_filter::CompiledFilter;
-use crate::chunk_id::{ChunkId, Chunks, id_of_chunk, node_of};
+use crate::chunk_id::{ChunkId, Chunks, id_of_chunk};
+use crate::hit_definitions::{HitDefinition, leading};
 use crate::prepared_query::PreparedQuery;
 use crate::sites::Site;
 use crate::{QueryError, Searcher};
@@ -19,6 +20,8 @@ pub(crate) const EXPANDED_KINDS: [EdgeKind; 4] =
     [EdgeKind::Calls, EdgeKind::Extends, EdgeKind::Implements, EdgeKind::Imports];
 /// Number of best hits whose neighbours are added.
 const NUM_SOURCES: usize = 5;
+/// Maximum number of definitions in one of these hits whose neighbours are added.
+const MAX_OF_SOURCE: usize = 8;
 /// Maximum number of added hits. With a larger maximum, added hits would replace hits that match the
 /// question.
 pub(crate) const MAX_ADDED: usize = 3;
@@ -30,22 +33,32 @@ pub(crate) const MIN_CONFIDENCE_PERCENT: u8 = 20;
 const MAX_EDGES: usize = 30;
 const MAX_NEIGHBOURS: usize = 150;
 
-/// A hit from which the edges of the graph are followed.
+/// A definition or a document from which the edges of the graph are followed.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
+    /// The score of the hit that shows the source; 0 if no hit shows it.
     pub(crate) score: u64,
     pub(crate) symbol: String,
     pub(crate) path: RepoPath,
+    pub(crate) chunk: ChunkId,
+    /// Whether the question contains a word of the symbol's name.
+    pub(crate) is_asked: bool,
 }
 
-/// The nodes of the symbols in the first `max` hits, each with its hit.
-pub(crate) fn sources(hits: &[RankedHit], max: usize) -> BTreeMap<NodeKey, Source> {
+impl Source {
+    /// A symbol that the chunk of a hit shows.
+    pub(crate) fn of_hit(hit: &RankedHit, symbol: &str) -> Self {
+        let (path, chunk) = (hit.chunk.path.clone(), id_of_chunk(&hit.chunk));
+        Self { score: hit.score, symbol: symbol.to_owned(), path, chunk, is_asked: false }
+    }
+}
+
+/// The nodes of the definitions from which edges are followed, each with its hit.
+fn sources(hits: &[RankedHit], definitions: &[HitDefinition]) -> BTreeMap<NodeKey, Source> {
     let mut sources: BTreeMap<NodeKey, Source> = BTreeMap::new();
-    for hit in hits.iter().take(max) {
-        if let (Some(node), Some(symbol)) = (node_of(&hit.chunk), &hit.chunk.symbol) {
-            let source = Source { score: hit.score, symbol: symbol.clone(), path: hit.chunk.path.clone() };
-            sources.entry(node).or_insert(source);
-        }
+    for HitDefinition { node, symbol, hit, is_asked } in leading(definitions, NUM_SOURCES, MAX_OF_SOURCE) {
+        let source = || Source { is_asked: *is_asked, ..Source::of_hit(&hits[*hit], symbol) };
+        sources.entry(*node).or_insert_with(source);
     }
     sources
 }
@@ -82,14 +95,29 @@ impl Extension<'_> {
     }
 }
 
-/// The best reached nodes that are neighbours of a source.
+/// The best reached nodes that are neighbours of a source. Among nodes with equal scores, the neighbours of
+/// definitions that the question names come first, because a chunk may also show unrelated definitions.
 pub(crate) fn nearest<'a>(sources: &BTreeMap<NodeKey, Source>, reached: &'a [Reached]) -> Vec<&'a Reached> {
     let score =
         |reached: &&Reached| sources.get(&reached.previous).map_or(0, |source| source.score) * reached.confidence;
     let mut best: Vec<&Reached> = reached.iter().filter(|reached| score(reached) > 0).collect();
-    best.sort_by_key(|reached| (Reverse(score(reached)), reached.node.is_test, reached.node.key));
+    let is_asked = |reached: &Reached| sources.get(&reached.previous).is_some_and(|source| source.is_asked);
+    best.sort_by_key(|reached| (Reverse(score(reached)), !is_asked(reached), reached.node.is_test, reached.node.key));
     best.truncate(MAX_LOOKED_UP);
     best
+}
+
+/// The reached nodes that have a chunk, each with its chunk. A node in the chunk of its source is omitted,
+/// because a hit already shows it.
+pub(crate) fn in_other_chunks<'a>(
+    sources: &BTreeMap<NodeKey, Source>,
+    reached: Vec<&'a Reached>,
+    ids: impl IntoIterator<Item = Option<ChunkId>>,
+) -> Vec<(&'a Reached, ChunkId)> {
+    let is_other =
+        |(reached, id): &(&Reached, ChunkId)| sources.get(&reached.previous).is_none_or(|source| source.chunk != *id);
+    let shown = reached.into_iter().zip(ids).filter_map(|(reached, id)| Some((reached, id?)));
+    shown.filter(is_other).collect()
 }
 
 /// The reached nodes as sites, each at the line with the name of the node.
@@ -104,7 +132,9 @@ impl Searcher {
         extension: Extension<'_>,
         hits: Vec<RankedHit>,
     ) -> Result<Vec<RankedHit>, QueryError> {
-        let sources = sources(&hits, NUM_SOURCES);
+        let Extension { query, scope, .. } = extension;
+        let first = &hits[..hits.len().min(NUM_SOURCES)];
+        let sources = sources(&hits, &self.definitions_of_hits(query, scope, first).await?);
         if sources.is_empty() {
             return Ok(hits);
         }
@@ -118,11 +148,10 @@ impl Searcher {
             max_edges_per_node: MAX_EDGES,
             max_nodes: MAX_NEIGHBOURS,
         };
-        let Extension { query, scope, .. } = extension;
         let reached = self.graph.traverse(&query.view, scope, &request).await?.reached;
         let best = nearest(&sources, &reached);
         let ids = self.chunks_of_sites(query, scope, &sites(&best)).await?;
-        let shown = best.into_iter().zip(ids).filter_map(|(reached, id)| Some((reached, id?))).collect();
+        let shown = in_other_chunks(&sources, best, ids);
         self.with_shown(extension, hits, &sources, shown, MAX_ADDED).await
     }
 
@@ -174,6 +203,24 @@ impl Searcher {
         }
         Ok(chunks)
     }
+}
+
+/// All edges that lead to a reached node, the best first, each with the node from which it was followed.
+pub(crate) fn edges_to(reached: &Reached) -> impl Iterator<Item = (&EdgeRecord, NodeKey)> {
+    let previous = |edge: &EdgeRecord| if edge.source == reached.node.key { edge.target } else { edge.source };
+    [&reached.edge].into_iter().chain(&reached.other_edges).map(move |edge| (edge, previous(edge)))
+}
+
+/// Whether some node may have edges that were not followed, because only `max_edges` edges of a node are
+/// followed.
+pub(crate) fn has_full_node(reached: &[Reached], max_edges: usize) -> bool {
+    let mut num_edges: BTreeMap<NodeKey, usize> = BTreeMap::new();
+    for reached in reached {
+        for (_, previous) in edges_to(reached) {
+            *num_edges.entry(previous).or_default() += 1;
+        }
+    }
+    num_edges.values().any(|num| *num >= max_edges)
 }
 
 /// The edge that leads to the reached node from the symbol in the file `path`.

@@ -12,7 +12,7 @@ use cairn_redaction::Message;
 
 use crate::chunk_id::ChunkId;
 use crate::named_code::{NamedCode, NamedNode};
-use crate::neighbours::{via, via_edge};
+use crate::neighbours::{edges_to, has_full_node, via, via_edge};
 use crate::prepared_query::PreparedQuery;
 use crate::related_notes::{Counted, MAX_RELATED, no_edge_to, no_edges, shown_first};
 use crate::sites::{RepositoryFile, Site};
@@ -94,7 +94,7 @@ impl Searcher {
         }
         let positions = positions(asked, named);
         sort(&mut reached, &positions, &first);
-        let (num, is_cut) = (reached.len(), is_cut || has_full_node(&reached));
+        let (num, is_cut) = (reached.len(), is_cut || has_full_node(&reached, MAX_EDGES));
         let mut chunks = self.package_uses(query, scope, asked, named, &reached).await?;
         chunks.extend(self.chunks_of(query, scope, (named, &positions), reached).await?);
         let mut seen = BTreeSet::new();
@@ -285,21 +285,4 @@ fn sort(reached: &mut [Reached], positions: &BTreeMap<NodeKey, u32>, first: &BTr
         let rank = (!first.contains(&node.key), Reverse(edge.confidence_percent), node.kind != NodeKind::Symbol);
         (position, rank, node.repository, node.path.clone(), edge.line, node.key)
     });
-}
-
-/// All edges that lead to a reached node, the best first, each with the node from which it was followed.
-fn edges_to(reached: &Reached) -> impl Iterator<Item = (&EdgeRecord, NodeKey)> {
-    let previous = |edge: &EdgeRecord| if edge.source == reached.node.key { edge.target } else { edge.source };
-    [&reached.edge].into_iter().chain(&reached.other_edges).map(move |edge| (edge, previous(edge)))
-}
-
-/// Whether some node may have edges that were not followed.
-fn has_full_node(reached: &[Reached]) -> bool {
-    let mut num_edges: BTreeMap<NodeKey, usize> = BTreeMap::new();
-    for reached in reached {
-        for (_, previous) in edges_to(reached) {
-            *num_edges.entry(previous).or_default() += 1;
-        }
-    }
-    num_edges.values().any(|num| *num >= MAX_EDGES)
 }

@@ -9,7 +9,7 @@ use cairn_ranking::{AnswerRelevance, RankedHit, Signal};
 use cairn_redaction::{Message, Phrase};
 
 use crate::bounds::MAX_LIMIT;
-use crate::flow::is_about_module;
+use crate::flow_ends::is_about_module;
 use crate::found_files::FoundFiles;
 use crate::neighbours::Extension;
 use crate::prepared_query::PreparedQuery;

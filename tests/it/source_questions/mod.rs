@@ -23,18 +23,32 @@ struct ListedQuestion<'a> {
     question: &'a str,
     query_type: &'a str,
     path: &'a str,
+    /// The paths of the steps, in order. The first of them is the first step; other steps may come between
+    /// them.
+    steps: Vec<&'a str>,
+    /// Whether the first result shows the edge over which it was found.
+    has_via: bool,
 }
 
 impl<'a> ListedQuestion<'a> {
     /// Reads a line of the list; None for an empty line and for a comment.
     fn read(line: &'a str) -> Option<Self> {
         let (asked, expected) = line.rsplit_once(" => ").filter(|_| !line.starts_with('#'))?;
-        let (query_type, path) = expected.split_once(' ').expect("a type and a path");
+        let mut parts = expected.split("; ");
+        let (query_type, path) = parts.next().and_then(|part| part.split_once(' ')).expect("a type and a path");
+        let (mut steps, mut has_via) = (Vec::new(), false);
+        for part in parts {
+            match part.split_once(' ') {
+                Some(("steps", paths)) => steps = paths.split(' ').collect(),
+                None if part == "via" => has_via = true,
+                _ => panic!("an unknown check: {line}"),
+            }
+        }
         let (command, question) = match asked.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
             Some((command, question)) => (command.split(' ').collect(), question),
             None => (vec!["search"], asked),
         };
-        Some(Self { command, question, query_type, path })
+        Some(Self { command, question, query_type, path, steps, has_via })
     }
 
     fn answer(&self, index: &Index) -> Value {
@@ -57,7 +71,24 @@ impl<'a> ListedQuestion<'a> {
             path => found.iter().take(FIRST).any(|found| found == path),
         };
         let (question, expected) = (self.question, self.path);
-        (!has_type || !has_path).then(|| format!("{question}: {query_type} {found:?}, expected {expected}"))
+        if !has_type || !has_path {
+            return Some(format!("{question}: {query_type} {found:?}, expected {expected}"));
+        }
+        let steps = page::steps(answer);
+        if !self.has_steps(&steps) {
+            return Some(format!("{question}: steps {steps:?}, expected {:?}", self.steps));
+        }
+        if self.has_via && !answer["results"][0]["via"].is_string() {
+            return Some(format!("{question}: the first result shows no edge"));
+        }
+        let no_path = page::texts(&answer["notes"]).into_iter().find(|note| note.starts_with("No path"));
+        no_path.filter(|_| self.query_type == "flow").map(|note| format!("{question}: {note}"))
+    }
+
+    fn has_steps(&self, found: &[String]) -> bool {
+        let has_first = self.steps.first().is_none_or(|first| found.first().is_some_and(|found| found == first));
+        let mut rest = found.iter();
+        has_first && self.steps.iter().all(|step| rest.any(|found| found == step))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use cairn_domain::{NodeKey, RepositoryId, RepositoryScope, RunId, Scope, SymbolEntry, Tenant, View};
+use cairn_domain::{ChunkKey, NodeKey, RepositoryId, RepositoryScope, RunId, Scope, SymbolEntry, Tenant, View};
 use cairn_faults::fail_point;
 use cairn_layered::{Layer as _, LayerStore, damaged, keys};
 use cairn_name_match::{LearnedAbbreviation, Reasons, WantedName};
@@ -27,6 +27,9 @@ use crate::near::keep_nearest;
 /// the blob store.
 const READS_AT_ONCE: usize = 16;
 const PAGE_SYMBOLS: usize = 4_096;
+
+/// Finds symbols in the names of one repository.
+type FindSymbols<Wanted> = fn(&RepositoryNames, &View, &[Wanted]) -> Result<Vec<SymbolEntry>, DamagedLayer>;
 
 /// An index of the names of symbols and files, stored as `fst` maps in a blob store. Cloning is cheap, and
 /// clones share the cache.
@@ -96,6 +99,24 @@ impl NameIndex {
             }
         }
         Ok(hits)
+    }
+
+    /// The symbols that `find` finds in each repository.
+    async fn symbols_of_each<Wanted: Send + 'static>(
+        &self,
+        view: &View,
+        scope: &Scope,
+        wanted: BTreeMap<RepositoryId, Vec<Wanted>>,
+        find: FindSymbols<Wanted>,
+    ) -> Result<Vec<SymbolEntry>, NamesError> {
+        let look_in = async |(repository, wanted): (RepositoryId, Vec<Wanted>)| {
+            let Some(names) = self.names_of(view, scope, repository).await? else { return Ok(Vec::new()) };
+            let view = view.clone();
+            blocking(move || find(&names, &view, &wanted)).await
+        };
+        let found = stream::iter(wanted).map(look_in).buffered(READS_AT_ONCE);
+        let found: Vec<Vec<SymbolEntry>> = found.try_collect().await?;
+        Ok(found.into_iter().flatten().collect())
     }
 
     /// Writes a layer under the key that is derived from its bytes. Returns the key.
@@ -191,16 +212,37 @@ impl Names for NameIndex {
         for node in nodes.iter().filter(|node| scope.contains(node.repository)) {
             of_repositories.entry(node.repository).or_default().push(node.clone());
         }
-        let look_in = async |(repository, nodes): (RepositoryId, Vec<SymbolNode>)| {
-            let Some(names) = self.names_of(view, scope, repository).await? else { return Ok(Vec::new()) };
-            let view = view.clone();
-            blocking(move || names.symbols_of(&view, &nodes)).await
-        };
-        let found = stream::iter(of_repositories).map(look_in).buffered(READS_AT_ONCE);
-        let found: Vec<Vec<SymbolEntry>> = found.try_collect().await?;
-        let mut found: BTreeMap<NodeKey, SymbolEntry> =
-            found.into_iter().flatten().map(|symbol| (symbol.node, symbol)).collect();
+        let found = self.symbols_of_each(view, scope, of_repositories, RepositoryNames::symbols_of).await?;
+        let mut found: BTreeMap<NodeKey, SymbolEntry> = found.into_iter().map(|symbol| (symbol.node, symbol)).collect();
         Ok(nodes.iter().filter_map(|node| found.remove(&node.node)).collect())
+    }
+
+    async fn symbols_in(
+        &self,
+        view: &View,
+        scope: &Scope,
+        chunks: &[(RepositoryId, ChunkKey)],
+    ) -> Result<Vec<SymbolEntry>, NamesError> {
+        let mut of_repositories: BTreeMap<RepositoryId, Vec<ChunkKey>> = BTreeMap::new();
+        for (repository, chunk) in chunks.iter().filter(|(repository, _)| scope.contains(*repository)) {
+            of_repositories.entry(*repository).or_default().push(*chunk);
+        }
+        let found = self.symbols_of_each(view, scope, of_repositories, RepositoryNames::symbols_in).await?;
+        let mut of_chunks: BTreeMap<ChunkKey, Vec<SymbolEntry>> = BTreeMap::new();
+        for symbol in found {
+            if let Some(chunk) = symbol.chunk {
+                of_chunks.entry(chunk).or_default().push(symbol);
+            }
+        }
+        let mut symbols = Vec::new();
+        for (_, chunk) in chunks {
+            let mut of_chunk = of_chunks.remove(chunk).unwrap_or_default();
+            of_chunk.sort_by_key(|symbol| (symbol.line, symbol.node));
+            // If two processes merged at the same time, or if a chunk is repeated, a symbol can occur twice.
+            of_chunk.dedup();
+            symbols.extend(of_chunk);
+        }
+        Ok(symbols)
     }
 
     async fn files(

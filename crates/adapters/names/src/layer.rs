@@ -27,6 +27,9 @@ pub(crate) struct Layer {
     ends: Bytes,
     /// The keys of chunks, 16 bytes each.
     chunk_keys: Bytes,
+    /// Pairs of the number of a chunk and the number of a symbol in this chunk, sorted. Symbols without a
+    /// chunk are not listed. The list is built on first use.
+    symbols_of_chunks: OnceLock<Vec<(u32, u32)>>,
     records: Bytes,
     /// All paths in lower case, concatenated. Most lookups of files scan this text. `lower_ends` contains the
     /// position at which each path ends.
@@ -97,6 +100,7 @@ impl Layer {
             names,
             ends,
             chunk_keys,
+            symbols_of_chunks: OnceLock::new(),
             records,
             lower_paths,
             lower_ends,
@@ -212,6 +216,40 @@ impl Layer {
         Some((span, Some(ChunkKey(Key128(*key)))))
     }
 
+    /// The numbers of the symbols whose names are in the chunk.
+    pub(crate) fn symbols_in(&self, chunk: ChunkKey) -> Result<impl Iterator<Item = u32>, DamagedLayer> {
+        let (keys, _) = self.chunk_keys.as_chunks::<16>();
+        let number = keys.binary_search(&chunk.0.0).map_or(NO_CHUNK, |index| index as u32 + 1);
+        let all = self.symbols_of_chunks()?;
+        let first = all.partition_point(|(chunk, _)| *chunk < number);
+        let of_chunk = all[first..].iter().take_while(move |(chunk, _)| *chunk == number);
+        Ok(of_chunk.map(|(_, symbol)| *symbol))
+    }
+
+    fn symbols_of_chunks(&self) -> Result<&[(u32, u32)], DamagedLayer> {
+        if let Some(known) = self.symbols_of_chunks.get() {
+            return Ok(known);
+        }
+        let mut pairs = Vec::new();
+        for number in 0..self.num_symbols() {
+            let chunk = self.chunk_number(number).ok_or(DamagedLayer("a symbol cannot be read"))?;
+            if chunk != NO_CHUNK {
+                pairs.push((chunk, number));
+            }
+        }
+        pairs.sort_unstable();
+        Ok(self.symbols_of_chunks.get_or_init(|| pairs))
+    }
+
+    /// The one-based number of the chunk of a symbol, or [`NO_CHUNK`].
+    fn chunk_number(&self, number: u32) -> Option<u32> {
+        let (_, position) = self.record(number)?;
+        if self.version == FIRST_VERSION {
+            return Some(NO_CHUNK);
+        }
+        postcard::from_bytes(position).ok().map(|position: SymbolPosition| position.chunk)
+    }
+
     /// The generations from which earlier names of the path are no longer valid.
     pub(crate) fn ends_of<'a>(&'a self, path: &'a str) -> impl Iterator<Item = GenerationId> + 'a {
         let first = self.header.ended.partition_point(|(ended, _)| ended.as_str() < path);
@@ -239,7 +277,8 @@ impl cairn_layered::Layer for Layer {
 
     fn size_bytes(&self) -> usize {
         let paths: usize = self.header.paths.iter().map(|entry| entry.path.len() + 64).sum();
-        let sections = self.ends.len() + self.chunk_keys.len() + self.records.len();
+        let of_chunks = size_of::<(u32, u32)>() * self.num_symbols() as usize;
+        let sections = self.ends.len() + self.chunk_keys.len() + self.records.len() + of_chunks;
         let table = |table: &NearTable| NearIndex::size_bytes(table.num_names() as usize, table.num_words() as usize);
         let near = self.near_table.as_ref().map_or(0, table);
         4 * self.names.as_fst().size() + sections + paths + self.lower_paths.len() + near

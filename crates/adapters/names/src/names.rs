@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use cairn_domain::{GenerationId, SymbolEntry, View};
+use cairn_domain::{ChunkKey, GenerationId, SymbolEntry, View};
 use cairn_ports::{NameMatch, SymbolHit, SymbolNode};
 use cairn_ranking::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, fold_style, similarity_percent};
 use fst::automaton::{Levenshtein, Str};
@@ -75,6 +75,22 @@ impl RepositoryNames {
             }
         }
         Ok(None)
+    }
+
+    /// The visible symbols of the chunks, in arbitrary order.
+    pub(crate) fn symbols_in(&self, view: &View, chunks: &[ChunkKey]) -> Result<Vec<SymbolEntry>, DamagedLayer> {
+        let mut symbols = Vec::new();
+        for layer in &self.layers {
+            for chunk in chunks {
+                for number in layer.symbols_in(*chunk)? {
+                    let (symbol, path) = layer.symbol(number)?;
+                    if self.sees(view, path) {
+                        symbols.push(symbol);
+                    }
+                }
+            }
+        }
+        Ok(symbols)
     }
 
     /// All visible symbols whose keys have a first half of at least `from`. Each symbol is returned with the

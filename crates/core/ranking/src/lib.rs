@@ -66,7 +66,7 @@ pub use signals::{Signal, Signals};
 pub use similarity::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, fold_style, similarity_percent};
 pub use sparse::{MAX_QUERY_TERMS, PassageFields, add_synonyms, passage_terms, query_terms};
 pub use stem::is_stop_word;
-pub use story::{Ends, Link, Relevance, Story, best_story};
+pub use story::{EndMatch, Ends, Link, Relevance, Story, best_story};
 pub use taught::is_shortening;
 pub use term_counts::{TermCounter, sum_of_counts};
 pub use terms::{StopWords, terms};

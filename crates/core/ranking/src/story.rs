@@ -1,21 +1,37 @@
 //! Chooses the path through the graph that answers a flow question.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::NodeKey;
 
 use crate::fixed::{ONE, times};
 
+/// How exactly a node matches an end of the flow that a question states.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum EndMatch {
+    #[default]
+    None,
+    /// The name of a directory above the node contains a word of the end, or the same chunk shows a node that
+    /// matches.
+    Nearby,
+    /// The name of the node or of its file contains a word of the end.
+    Name,
+    /// The name of the node is the end, or the end is the path of its file.
+    Whole,
+}
+
 /// The facts about how well a node fits a question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Relevance {
-    /// The score of the node's chunk, or 0 if the chunk is not a hit.
+    /// The position of the hit whose chunk shows the node.
+    pub hit: Option<usize>,
+    /// The score of this hit, or 0.
     pub score: u64,
-    /// Whether the name of the node contains a word that the question uses for the start of the flow.
-    pub is_from: bool,
-    /// Whether the name of the node contains a word that the question uses for the end of the flow.
-    pub is_to: bool,
+    /// How exactly the node matches the start of the flow. If the question states no start, the subject of
+    /// the flow.
+    pub from: EndMatch,
+    pub to: EndMatch,
 }
 
 /// The ends of the flow that a question states.
@@ -25,12 +41,15 @@ pub struct Ends {
     pub to: bool,
 }
 
-/// The edge through which a traversal reached a node.
+/// An edge over which a traversal reached a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Link {
     pub node: NodeKey,
     pub previous: NodeKey,
     pub confidence_percent: u8,
+    /// Whether the edge is a call. A different edge may lead to the same step of a flow, but a call shows it
+    /// better.
+    pub is_call: bool,
 }
 
 /// A path through the graph.
@@ -45,61 +64,103 @@ pub struct Story {
 /// Maximum number of nodes of a path: three edges.
 const MAX_NODES: usize = 4;
 
-/// The key by which paths are compared: whether the path has all stated ends, then the sum of the scores,
-/// then the length (shorter paths are better), then the last node.
-type StoryRank = (bool, u64, Reverse<(usize, NodeKey)>);
+/// The key by which paths are compared: whether the path has all stated ends, then how exactly its ends
+/// match, then the sum of the scores, then the length (shorter paths are better), then the number of calls,
+/// then the nodes.
+type StoryRank = (bool, u8, u64, Reverse<usize>, usize, Reverse<Vec<NodeKey>>);
 
-/// The best path among the edges of a traversal. The traversal reaches each node through at most one edge.
+/// The best path among the edges of a traversal.
 ///
-/// A path with all ends that the question states is better than other paths. Among the remaining paths, the
-/// path with the highest sum of node scores is best. In this sum, the score of each node is multiplied by the
-/// confidence of the path to this node. If the sums are equal, the shortest path is best. The last node of a
-/// path must be a hit, or its name must contain a word of the stated end.
+/// A path with all ends that the question states is better than other paths. Among these paths, the path
+/// whose ends match most exactly is best. Among the remaining paths, the path with the highest sum of scores
+/// is best. In this sum, the score of each node is multiplied by the confidence of the path to this node. The
+/// score of a hit counts only once, although its chunk may show several nodes of the path. Otherwise, paths
+/// within one chunk would be best. If the sums are equal, the shortest path is best. The first and the last
+/// node of a path must be hits, or match an end.
+///
+/// For each node and each length, only the best path to this node is continued. So the number of steps is
+/// bounded by the number of edges.
 pub fn best_story(links: &[Link], ends: Ends, relevance: impl Fn(NodeKey) -> Relevance) -> Option<Story> {
-    let of_node: BTreeMap<NodeKey, &Link> = links.iter().map(|link| (link.node, link)).collect();
-    let mut best: Option<(StoryRank, Vec<NodeKey>)> = None;
-    for last in of_node.keys().copied() {
-        let Relevance { score, is_to, .. } = relevance(last);
-        if score == 0 && !is_to {
-            continue;
-        }
-        let mut path = path_to(last, &of_node);
-        let begins = path[..path.len() - 1].iter().position(|node| relevance(*node).is_from);
-        if ends.from {
-            path.drain(..begins.unwrap_or_default());
-        }
-        let has_ends = (begins.is_some() || !ends.from) && (is_to || !ends.to);
-        let rank = (has_ends, total(&path, &of_node, &relevance), Reverse((path.len(), last)));
-        if best.as_ref().is_none_or(|(known, _)| rank > *known) {
-            best = Some((rank, path));
-        }
+    let nodes: BTreeSet<NodeKey> = links.iter().flat_map(|link| [link.previous, link.node]).collect();
+    let relevance: BTreeMap<NodeKey, Relevance> = nodes.into_iter().map(|node| (node, relevance(node))).collect();
+    let first = |(node, relevance): (&NodeKey, &Relevance)| Some((*node, Path::starting_at(*node, *relevance)?));
+    let mut paths: BTreeMap<NodeKey, Path> = relevance.iter().filter_map(first).collect();
+    let mut best: Option<StoryRank> = None;
+    for _ in 1..MAX_NODES {
+        paths = longer(&paths, links, &relevance);
+        let ranks = paths.iter().filter_map(|(last, path)| path.rank(relevance.get(last)?, ends));
+        best = best.into_iter().chain(ranks).max();
     }
-    best.map(|((has_ends, ..), path)| Story { path, has_ends })
+    best.map(|(has_ends, .., Reverse(path))| Story { path, has_ends })
 }
 
-/// The nodes through which `last` was reached, in order, and `last` itself.
-fn path_to(last: NodeKey, links: &BTreeMap<NodeKey, &Link>) -> Vec<NodeKey> {
-    let mut path = vec![last];
-    let mut at = last;
-    while let Some(link) = links.get(&at).filter(|link| path.len() < MAX_NODES && !path.contains(&link.previous)) {
-        at = link.previous;
-        path.push(at);
+/// The best continuation to each node that is one edge after the end of a path.
+fn longer(
+    paths: &BTreeMap<NodeKey, Path>,
+    links: &[Link],
+    relevance: &BTreeMap<NodeKey, Relevance>,
+) -> BTreeMap<NodeKey, Path> {
+    let mut longer: BTreeMap<NodeKey, Path> = BTreeMap::new();
+    for link in links {
+        let Some(path) = paths.get(&link.previous).filter(|path| !path.nodes.contains(&link.node)) else { continue };
+        let path = path.continued(link, relevance.get(&link.node).copied().unwrap_or_default());
+        if longer.get(&link.node).is_none_or(|known| path.key() > known.key()) {
+            longer.insert(link.node, path);
+        }
     }
-    path.reverse();
-    path
+    longer
 }
 
-fn total(path: &[NodeKey], links: &BTreeMap<NodeKey, &Link>, relevance: &impl Fn(NodeKey) -> Relevance) -> u64 {
-    let mut confidence = ONE;
-    let mut total = 0;
-    for (index, node) in path.iter().enumerate() {
-        if index > 0 {
-            let percent = links.get(node).map_or(0, |link| link.confidence_percent);
-            confidence = confidence * u64::from(percent) / 100;
-        }
-        total += times(relevance(*node).score, confidence);
+/// A path that may be continued.
+#[derive(Clone)]
+struct Path {
+    nodes: Vec<NodeKey>,
+    /// The hits whose scores are part of the sum.
+    hits: Vec<usize>,
+    from: EndMatch,
+    /// The product of the confidences of the edges, in millionths.
+    confidence: u64,
+    /// The sum of the scores.
+    total: u64,
+    num_calls: usize,
+}
+
+impl Path {
+    fn starting_at(node: NodeKey, relevance: Relevance) -> Option<Self> {
+        let Relevance { hit, score, from, .. } = relevance;
+        let hits = hit.into_iter().collect();
+        let path = Self { nodes: vec![node], hits, from, confidence: ONE, total: score, num_calls: 0 };
+        (score > 0 || from != EndMatch::None).then_some(path)
     }
-    total
+
+    fn continued(&self, link: &Link, Relevance { hit, score, .. }: Relevance) -> Self {
+        let mut longer = self.clone();
+        longer.nodes.push(link.node);
+        longer.confidence = self.confidence * u64::from(link.confidence_percent) / 100;
+        longer.num_calls += usize::from(link.is_call);
+        if hit.is_none_or(|hit| !self.hits.contains(&hit)) {
+            longer.total += times(score, longer.confidence);
+            longer.hits.extend(hit);
+        }
+        longer
+    }
+
+    /// The key by which the paths to one node are compared.
+    fn key(&self) -> (EndMatch, u64, u64, usize, Reverse<&[NodeKey]>) {
+        (self.from, self.total, self.confidence, self.num_calls, Reverse(self.nodes.as_slice()))
+    }
+
+    /// `None` if the path must not end at its last node.
+    fn rank(&self, last: &Relevance, ends: Ends) -> Option<StoryRank> {
+        if last.score == 0 && last.to == EndMatch::None {
+            return None;
+        }
+        let (has_from, has_to) = (self.from != EndMatch::None, last.to != EndMatch::None);
+        let has_ends = (has_from || !ends.from) && (has_to || !ends.to);
+        let exactness = self.from as u8 + last.to as u8;
+        let length = Reverse(self.nodes.len());
+        Some((has_ends, exactness, self.total, length, self.num_calls, Reverse(self.nodes.clone())))
+    }
 }
 
 #[cfg(test)]
@@ -108,57 +169,113 @@ mod tests {
 
     use super::*;
 
+    const NONE: Ends = Ends { from: false, to: false };
+    const BOTH: Ends = Ends { from: true, to: true };
+
     fn node(name: &str) -> NodeKey {
         NodeKey(Digester::new("node").text(name).key())
     }
 
-    /// `links` are written as `a>b`. `relevant` contains the scores of nodes. In `relevant`, `<a` marks the
-    /// node at which the flow begins, and `b>` the node at which it ends.
-    fn check(links: &[&str], relevant: &[(&str, u64)], ends: Ends, expect: Option<(&[&str], bool)>) {
+    /// `links` are written as `a>b` for a call, and as `a-b` for a reference.
+    fn check_nodes(
+        links: &[&str],
+        relevance: impl Fn(NodeKey) -> Relevance,
+        ends: Ends,
+        expect: Option<(&[&str], bool)>,
+    ) {
         let links: Vec<Link> = links
             .iter()
             .map(|link| {
-                let (before, after) = link.split_once('>').expect("two names");
-                Link { node: node(after), previous: node(before), confidence_percent: 80 }
+                let (before, after) = link.split_once(['>', '-']).expect("two names");
+                let is_call = link.contains('>');
+                Link { node: node(after), previous: node(before), confidence_percent: 80, is_call }
             })
             .collect();
-        let relevance = |key: NodeKey| {
-            let found = relevant.iter().find(|(name, _)| node(name.trim_matches(['<', '>'])) == key);
-            found.map_or_else(Relevance::default, |(name, score)| Relevance {
-                score: *score,
-                is_from: name.starts_with('<'),
-                is_to: name.ends_with('>'),
-            })
-        };
         let found = best_story(&links, ends, relevance);
         let expect =
             expect.map(|(path, has_ends)| Story { path: path.iter().map(|name| node(name)).collect(), has_ends });
         assert_eq!(found, expect, "{links:?}");
     }
 
+    /// `relevant` contains the scores of nodes, each of which is a hit of its own. In `relevant`, `<a` marks
+    /// the node at which the flow begins, and `b>` the node at which it ends. With two signs, the name of the
+    /// node is the end; with one sign, it contains a word of the end.
+    fn check(links: &[&str], relevant: &[(&str, u64)], ends: Ends, expect: Option<(&[&str], bool)>) {
+        let end = |is_whole: bool, is_name: bool| match (is_whole, is_name) {
+            (true, _) => EndMatch::Whole,
+            (false, true) => EndMatch::Name,
+            (false, false) => EndMatch::None,
+        };
+        let relevance = |key: NodeKey| {
+            let hit = relevant.iter().position(|(name, _)| node(name.trim_matches(['<', '>'])) == key);
+            let Some((name, score)) = hit.and_then(|hit| relevant.get(hit)) else { return Relevance::default() };
+            let from = end(name.starts_with("<<"), name.starts_with('<'));
+            Relevance { hit, score: *score, from, to: end(name.ends_with(">>"), name.ends_with('>')) }
+        };
+        check_nodes(links, relevance, ends, expect);
+    }
+
     #[test]
     fn path_with_most_relevant_nodes_is_best() {
-        let none = Ends::default();
         let links = ["a>b", "a>c", "b>d", "c>e"];
-        check(&links, &[("a", 100), ("c", 50), ("e", 40)], none, Some((&["a", "c", "e"], true)));
-        check(&links, &[("a", 100), ("d", 50), ("c", 30)], none, Some((&["a", "b", "d"], true)));
+        check(&links, &[("a", 100), ("c", 50), ("e", 40)], NONE, Some((&["a", "c", "e"], true)));
+        check(&links, &[("a", 100), ("d", 50), ("c", 30)], NONE, Some((&["a", "b", "d"], true)));
         // A path does not end with a node that is not a hit.
-        check(&links, &[("a", 10), ("b", 5)], none, Some((&["a", "b"], true)));
-        check(&links, &[("a", 10)], none, None);
-        check(&[], &[("a", 10)], none, None);
+        check(&links, &[("a", 10), ("b", 5)], NONE, Some((&["a", "b"], true)));
+        check(&links, &[("a", 10)], NONE, None);
+        check(&[], &[("a", 10)], NONE, None);
         // Two hits that call each other.
-        check(&["a>b", "b>a"], &[("a", 10), ("b", 9)], none, Some((&["a", "b"], true)));
-        check(&["a>b", "b>c", "c>d", "d>e"], &[("a", 9), ("e", 9)], none, Some((&["b", "c", "d", "e"], true)));
+        check(&["a>b", "b>a"], &[("a", 10), ("b", 5)], NONE, Some((&["a", "b"], true)));
+        // A path has at most three edges.
+        let chain = ["a>b", "b>c", "c>d", "d>e"];
+        check(&chain, &[("a", 9), ("e", 9)], NONE, None);
+        check(&chain, &[("b", 9), ("e", 9)], NONE, Some((&["b", "c", "d", "e"], true)));
     }
 
     #[test]
     fn path_with_the_stated_ends_is_best() {
-        let both = Ends { from: true, to: true };
         let links = ["a>b", "x>y", "b>c", "y>z"];
         let relevant = [("<a", 1), ("c>", 0), ("x", 50), ("y", 40), ("z", 30)];
-        check(&links, &relevant, both, Some((&["a", "b", "c"], true)));
-        check(&links, &relevant[2..], both, Some((&["x", "y", "z"], false)));
+        check(&links, &relevant, BOTH, Some((&["a", "b", "c"], true)));
+        check(&links, &relevant[2..], BOTH, Some((&["x", "y", "z"], false)));
         let only_to = Ends { from: false, to: true };
         check(&links, &[("a", 1), ("b>", 1), ("x", 50), ("y", 40)], only_to, Some((&["a", "b"], true)));
+    }
+
+    /// A path that ends at a function of the requested name is better than a path that ends at a function
+    /// with this word in its name.
+    #[test]
+    fn exact_ends_are_best() {
+        let links = ["a>b", "a>c", "x>b"];
+        check(&links, &[("<a", 1), ("b>>", 1), ("c>", 90)], BOTH, Some((&["a", "b"], true)));
+        check(&links, &[("<<a", 1), ("b>", 1), ("<x", 90)], BOTH, Some((&["a", "b"], true)));
+        // A question that states only a subject prefers a path that begins at this subject.
+        check(&links, &[("<<a", 1), ("b", 1), ("x", 90)], NONE, Some((&["a", "b"], true)));
+    }
+
+    /// The better of two edges to a node may come from a node that is not on the path with the stated ends.
+    #[test]
+    fn all_edges_of_a_node_are_considered() {
+        let relevant = [("c", 90), ("<a", 1), ("x", 80), ("b>", 1)];
+        check(&["c>x", "a>x", "x>b", "c>b"], &relevant, BOTH, Some((&["a", "x", "b"], true)));
+    }
+
+    #[test]
+    fn calls_come_before_references() {
+        for links in [["a>c", "b-c"], ["a-c", "b>c"]] {
+            let first = if links[0].contains('>') { "a" } else { "b" };
+            check(&links, &[("a", 5), ("b", 5), ("c", 1)], NONE, Some((&[first, "c"], true)));
+        }
+    }
+
+    #[test]
+    fn score_of_a_chunk_counts_once() {
+        let shown = [("a", 0, 10), ("b", 0, 10), ("c", 1, 5)];
+        let relevance = |key: NodeKey| {
+            let (_, hit, score) = *shown.iter().find(|(name, ..)| node(name) == key).expect("a node");
+            Relevance { hit: Some(hit), score, ..Relevance::default() }
+        };
+        check_nodes(&["a>b", "b>c"], relevance, NONE, Some((&["b", "c"], true)));
+        check_nodes(&["a>b"], relevance, NONE, Some((&["a", "b"], true)));
     }
 }

@@ -115,6 +115,7 @@ counted!(Names {
         -> Result<Vec<SymbolHit>, NamesError>;
     resolve(view: &View, scope: &Scope, name: &str, learned: &[LearnedAbbreviation], limit: usize) -> Result<Vec<ResolvedSymbol>, NamesError>;
     symbols_of(view: &View, scope: &Scope, nodes: &[SymbolNode]) -> Result<Vec<SymbolEntry>, NamesError>;
+    symbols_in(view: &View, scope: &Scope, chunks: &[(RepositoryId, ChunkKey)]) -> Result<Vec<SymbolEntry>, NamesError>;
     files(view: &View, scope: &Scope, name: &str, matching: FileMatch, limit: usize)
         -> Result<Vec<FileHit>, NamesError>;
     scroll(view: &View, scope: &Scope, repository: RepositoryId, from: u64) -> Result<Page<SymbolEntry>, NamesError>;

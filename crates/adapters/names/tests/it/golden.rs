@@ -52,6 +52,22 @@ async fn near_names_are_found_in_layers_of_all_versions() {
     }
 }
 
+/// A layer of version 1 contains no chunks.
+#[tokio::test]
+async fn symbols_of_chunks_are_found_in_layers_of_later_versions() {
+    for version in 1..=3 {
+        let blobs = Arc::new(MemoryBlobs::default());
+        let bytes = Bytes::from(std::fs::read(golden(version)).expect("a golden file"));
+        blobs.replace(&format!("names/{}/0000000000000001-0123456789abcdef", repository()), bytes);
+        let index = NameIndex::new(blobs);
+        let symbol = symbol_of(&index, 1, "GETUSER").await;
+        let chunk = symbol.chunk.map(|chunk| (repository(), chunk));
+        assert_eq!(chunk.is_some(), version > 1, "version {version}");
+        let found = index.symbols_in(&view(2, &[]), &everything(), chunk.as_slice()).await.expect("looked up");
+        assert_eq!(found.contains(&symbol), version > 1, "version {version}: {found:?}");
+    }
+}
+
 #[tokio::test]
 async fn layer_of_version_1_is_read_and_merged() {
     let blobs = Arc::new(MemoryBlobs::default());

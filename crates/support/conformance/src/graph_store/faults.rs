@@ -24,6 +24,7 @@ enum Fault {
     LosesPages,
     ReversesPatterns,
     TraversesBackwards,
+    ForgetsLaterStarts,
     ReversesTraversals,
     IgnoresConfidence,
     IgnoresDepth,
@@ -33,7 +34,7 @@ enum Fault {
     CountsOneUse,
 }
 
-const ALL: [(&str, Fault, &str); 26] = [
+const ALL: [(&str, Fault, &str); 27] = [
     ("loses an edge", Fault::LosesEdges, "staged_records_are_visible_once_published"),
     ("loses a node", Fault::LosesNodes, "staged_records_are_visible_once_published"),
     ("loses retirements", Fault::LosesRetirements, "retired_records_stay_visible_to_earlier_views"),
@@ -45,6 +46,11 @@ const ALL: [(&str, Fault, &str); 26] = [
     ("loses later pages", Fault::LosesPages, "pages_are_complete"),
     ("answers patterns backwards", Fault::ReversesPatterns, "patterns_are_ordered"),
     ("follows edges backwards", Fault::TraversesBackwards, "traversals_follow_the_requested_direction_and_kinds"),
+    (
+        "returns reached start nodes only on the first level",
+        Fault::ForgetsLaterStarts,
+        "reached_start_nodes_are_returned_once",
+    ),
     ("answers traversals backwards", Fault::ReversesTraversals, "traversals_are_ordered_by_depth_and_confidence"),
     ("ignores the least confidence", Fault::IgnoresConfidence, "uncertain_edges_are_not_followed"),
     ("ignores the depth", Fault::IgnoresDepth, "traversals_are_ordered_by_depth_and_confidence"),
@@ -108,6 +114,9 @@ impl GraphTraversal for Faulty<dyn GraphStore, Fault> {
         let mut found = self.inner.traverse(&self.view(view), &self.scope(scope), &request).await?;
         match self.fault {
             Fault::ReversesTraversals => found.reached.reverse(),
+            Fault::ForgetsLaterStarts => {
+                found.reached.retain(|reached| reached.depth == 1 || !request.starts.contains(&reached.node.key));
+            }
             Fault::ForgetsToReportCuts => found.is_cut = false,
             _ => {}
         }

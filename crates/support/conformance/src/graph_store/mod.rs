@@ -40,6 +40,7 @@ pub fn checks() -> Vec<Check<dyn GraphStore>> {
         every_kind_of_record_is_read_as_written,
         patterns_are_ordered,
         traversals_follow_the_requested_direction_and_kinds,
+        reached_start_nodes_are_returned_once,
         traversals_are_ordered_by_depth_and_confidence,
         traversals_are_cut_in_their_order,
         uncertain_edges_are_not_followed,

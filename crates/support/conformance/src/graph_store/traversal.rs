@@ -74,6 +74,34 @@ pub(super) async fn traversals_follow_the_requested_direction_and_kinds(store: &
     Ok(())
 }
 
+/// A start node is returned on the first level on which an edge reaches it, but its edges are not followed
+/// again.
+pub(super) async fn reached_start_nodes_are_returned_once(store: &dyn GraphStore) -> Result<()> {
+    let graph = Graph::new(store, "starts");
+    let edges = vec![
+        call(&graph, "a", "x", 90),
+        call(&graph, "x", "b", 80),
+        call(&graph, "b", "y", 70),
+        call(&graph, "y", "a", 60),
+        call(&graph, "y", "b", 100),
+        call(&graph, "x", "z", 50),
+        call(&graph, "z", "b", 100),
+    ];
+    stage(&graph, &["a", "b", "x", "y", "z"], edges).await?;
+    for (returns_starts, expect) in
+        [(false, vec!["1 x 90", "1 y 70", "2 z 45"]), (true, vec!["1 x 90", "1 y 70", "2 b 72", "2 z 45", "2 a 42"])]
+    {
+        let request = TraversalRequest { returns_starts, ..from(&graph, &["a", "b"], Follow::Out, 3) };
+        let found = traverse(&graph, 2, &request).await?.reached;
+        expect_eq!(texts(&found), expect);
+        let of_b = found.iter().filter(|reached| reached.node.name == "b");
+        let edges: Vec<_> = of_b.map(|reached| (reached.previous, reached.other_edges.clone())).collect();
+        let expect = (graph.node("x").key, vec![call(&graph, "y", "b", 100)]);
+        expect_eq!(edges, if returns_starts { vec![expect] } else { vec![] });
+    }
+    Ok(())
+}
+
 pub(super) async fn traversals_are_ordered_by_depth_and_confidence(store: &dyn GraphStore) -> Result<()> {
     let graph = Graph::new(store, "depth");
     // A chain of five nodes, with a cycle, a second path to `c` and a second start node.

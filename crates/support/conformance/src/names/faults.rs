@@ -1,7 +1,7 @@
 //! Faults that a test plants in name indexes. Each wrapper adds exactly one fault.
 
 use async_trait::async_trait;
-use cairn_domain::{RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
+use cairn_domain::{ChunkKey, RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
 use cairn_ports::{
     FileHit, FileMatch, LearnedAbbreviation, NameMatch, NameTier, Names, NamesError, Page, ResolvedSymbol, StagedNames,
     SymbolHit, SymbolNode,
@@ -34,11 +34,12 @@ enum Fault {
     ReversesNearNames,
     IgnoresLimitOfNames,
     ReversesNodes,
+    FindsOneSymbolInChunks,
 }
 
 /// The table does not contain `SweepsNothing`, because this behaviour is not a fault of a name index:
 /// replaced names may stay in their layers until the layers are merged.
-const ALL: [(&str, Fault, &str); 28] = [
+const ALL: [(&str, Fault, &str); 29] = [
     ("loses a symbol", Fault::LosesSymbols, "staged_names_are_visible_once_published"),
     ("loses the spans of symbols", Fault::LosesSpans, "symbols_are_read_as_written"),
     ("loses the chunks of symbols", Fault::LosesChunks, "symbols_are_read_as_written"),
@@ -60,6 +61,11 @@ const ALL: [(&str, Fault, &str); 28] = [
     ("resolves near names backwards", Fault::ReversesNearNames, "near_names_are_resolved_last"),
     ("ignores the limit of near names", Fault::IgnoresLimitOfNames, "near_names_are_limited_and_visible"),
     ("answers nodes backwards", Fault::ReversesNodes, "symbols_of_nodes_come_in_the_order_of_the_nodes"),
+    (
+        "finds only one symbol of each chunk",
+        Fault::FindsOneSymbolInChunks,
+        "symbols_of_chunks_come_in_the_order_of_the_chunks",
+    ),
     ("sees staged generations", Fault::Store(StoreFault::SeesStaged), "staged_names_are_visible_once_published"),
     ("sees hidden repositories", Fault::Store(StoreFault::SeesHidden), "hidden_repositories_are_invisible"),
     ("ignores the scope", Fault::Store(StoreFault::IgnoresScope), "scope_is_tested_before_limits"),
@@ -154,6 +160,19 @@ impl Names for Faulty<dyn Names, Fault> {
         let mut symbols = self.inner.symbols_of(&self.view(view), &self.scope(scope), nodes).await?;
         if self.fault == Fault::ReversesNodes {
             symbols.reverse();
+        }
+        Ok(symbols)
+    }
+
+    async fn symbols_in(
+        &self,
+        view: &View,
+        scope: &Scope,
+        chunks: &[(RepositoryId, ChunkKey)],
+    ) -> Result<Vec<SymbolEntry>, NamesError> {
+        let mut symbols = self.inner.symbols_in(&self.view(view), &self.scope(scope), chunks).await?;
+        if self.fault == Fault::FindsOneSymbolInChunks {
+            symbols.dedup_by_key(|symbol| symbol.chunk);
         }
         Ok(symbols)
     }

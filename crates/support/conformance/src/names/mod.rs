@@ -1,6 +1,7 @@
 //! The conformance suite of the port `Names`. The suite includes the rules for generations that all stores
 //! follow.
 
+mod chunks;
 mod faults;
 mod fixture;
 mod generations;
@@ -14,7 +15,7 @@ pub use faults::faults;
 use crate::suite::{Check, checks};
 
 pub fn checks() -> Vec<Check<dyn Names>> {
-    use {generations::*, lookup::*, resolve::*};
+    use {chunks::*, generations::*, lookup::*, resolve::*};
     checks![
         staged_names_are_visible_once_published,
         replaced_names_stay_visible_to_earlier_views,
@@ -45,5 +46,6 @@ pub fn checks() -> Vec<Check<dyn Names>> {
         near_names_are_limited_and_visible,
         near_owners_are_preferred,
         symbols_of_nodes_come_in_the_order_of_the_nodes,
+        symbols_of_chunks_come_in_the_order_of_the_chunks,
     ]
 }

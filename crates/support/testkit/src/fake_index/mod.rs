@@ -179,7 +179,8 @@ impl FakeContent {
     }
 
     /// Divides a file into chunks with these first and last lines, instead of one chunk for each symbol. The
-    /// symbol of a chunk is the symbol that contains all lines of the chunk.
+    /// symbol of a chunk is the first symbol that contains all lines of the chunk. A chunk without such a
+    /// symbol is a group of several symbols.
     #[must_use]
     pub fn divided(mut self, path: &str, chunks: &[(u32, u32)]) -> Self {
         let chunks = chunks.iter().map(|(first, last)| LineSpan::new(*first, *last)).collect();
@@ -273,7 +274,10 @@ impl FakeContent {
                 Some(spans) => chunks.extend(spans.iter().map(|span| {
                     let contains =
                         |symbol: &&&SymbolEntry| symbol.span.contains(span.start) && symbol.span.contains(span.end);
-                    self.chunk(path, language, *span, lines_of(*span), of_file.iter().find(contains).copied())
+                    let symbol = of_file.iter().find(contains).copied();
+                    let chunk = self.chunk(path, language, *span, lines_of(*span), symbol);
+                    let is_group = symbol.is_none() && !of_file.is_empty();
+                    ChunkRecord { kind: if is_group { ChunkKind::Group } else { chunk.kind }, ..chunk }
                 })),
                 None => chunks.extend(
                     of_file

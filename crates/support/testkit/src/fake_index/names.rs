@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use cairn_domain::{RepoPath, RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
+use cairn_domain::{ChunkKey, RepoPath, RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
 use cairn_name_match::{LearnedAbbreviation, PathPart, PathScore, Reasons, WantedFile, WantedName, score_name};
 use cairn_ports::{
     ErrorKind, FileHit, FileMatch, NameMatch, NameTier, Names, NamesError, Page, ResolvedSymbol, StagedNames,
@@ -148,6 +148,23 @@ impl Names for FakeIndex {
         let symbols = || self.within(scope).flat_map(|repository| &repository.symbols);
         let own = |node: &SymbolNode| symbols().find(|symbol| symbol.node == node.node).cloned();
         Ok(nodes.iter().filter_map(own).collect())
+    }
+
+    async fn symbols_in(
+        &self,
+        _view: &View,
+        scope: &Scope,
+        chunks: &[(RepositoryId, ChunkKey)],
+    ) -> Result<Vec<SymbolEntry>, NamesError> {
+        let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+        for (repository, chunk) in chunks.iter().filter(|id| seen.insert(**id)) {
+            let known = self.within(scope).filter(|known| known.record.id == *repository);
+            let symbols = known.flat_map(|known| &known.symbols).filter(|symbol| symbol.chunk == Some(*chunk));
+            let mut symbols: Vec<SymbolEntry> = symbols.cloned().collect();
+            symbols.sort_by_key(|symbol| (symbol.line, symbol.node));
+            found.extend(symbols);
+        }
+        Ok(found)
     }
 
     async fn files(
