@@ -26,13 +26,8 @@ impl Sweep {
         // between the two reads, the live manifests then include its manifest.
         let in_progress = self.sweeping.at_work(now_ms).await?;
         let manifests = self.sweeping.live_manifests(now_ms, self.grace_ms).await?;
-        let current = self.sweeping.live_manifests(now_ms, 0).await?;
         let mut failures = Failures::default();
-        let live = Live {
-            current: current.iter().map(|(_, reference)| reference).collect(),
-            seen: BTreeSet::new(),
-            superseded: manifests.iter().map(|(_, reference)| reference).collect(),
-        };
+        let live = Live { current: manifests.iter().map(|(_, reference)| reference).collect(), old: BTreeSet::new() };
         let deleted = self.dead(live, in_progress, now_ms - self.grace_ms, &mut failures).await?;
         failures.note(&"dead letters", self.orphaned_dead_letters().await);
         if deleted.iter().any(|key| key.starts_with(FACTS)) {
@@ -57,8 +52,7 @@ impl Sweep {
         }
         let live = Live {
             current: current.iter().map(|(_, reference)| reference).collect(),
-            seen: seen.iter().map(|published| &published.manifest).collect(),
-            superseded: BTreeSet::new(),
+            old: seen.iter().map(|published| &published.manifest).collect(),
         };
         let mut failures = Failures::default();
         let young_ms = YOUNG_MS.min(self.grace_ms);
@@ -77,12 +71,10 @@ impl Sweep {
     ) -> Result<Vec<String>, StageError> {
         let mut unknown: BTreeSet<String> = in_progress.iter().map(ToString::to_string).collect();
         let mut live = FxHashSet::default();
-        for (reference, of) in manifests.each() {
-            let marked = match self.mark(reference, of == LiveFor::NextRun, &mut live).await {
-                Err(error) if of == LiveFor::EarlierReaders && error.code == FailureCode::NotFound => continue,
-                marked => marked,
-            };
-            if failures.note(&reference.key, marked).is_none() {
+        let current = manifests.current.iter().map(|reference| (*reference, true));
+        let old = manifests.old.difference(&manifests.current).map(|reference| (*reference, false));
+        for (reference, with_links) in current.chain(old) {
+            if failures.note(&reference.key, self.mark(reference, with_links, &mut live).await).is_none() {
                 unknown.insert(repository_of(&reference.key).to_owned());
             }
         }
@@ -102,6 +94,16 @@ impl Sweep {
         Ok(dead)
     }
 
+    /// Whether a manifest cannot be read because it is superseded, and a sweep without a grace period has
+    /// removed it.
+    pub(super) async fn was_removed(&self, manifest: &ArtifactRef, error: &StageError) -> Result<bool, StageError> {
+        if error.code != FailureCode::NotFound {
+            return Ok(false);
+        }
+        let current = self.sweeping.live_manifests(self.clock.now_ms(), 0).await?;
+        Ok(current.iter().all(|(_, reference)| reference != manifest))
+    }
+
     async fn mark(
         &self,
         reference: &ArtifactRef,
@@ -112,7 +114,11 @@ impl Sweep {
         if !is_manifest(reference) {
             return Ok(());
         }
-        let manifest = self.artifacts.manifest(reference).await?;
+        let manifest = match self.artifacts.manifest(reference).await {
+            // Readers use the manifests without links, so none of those may be missing.
+            Err(error) if with_links && self.was_removed(reference, &error).await? => return Ok(()),
+            manifest => manifest?,
+        };
         live.extend(manifest.terms.iter().map(|layer| layer.key.clone()));
         if let Some(links) = manifest.links.as_ref().filter(|_| with_links)
             && live.insert(links.key.clone())
@@ -133,32 +139,9 @@ impl Sweep {
 /// The manifests whose artifacts are kept.
 struct Live<'a> {
     current: BTreeSet<&'a ArtifactRef>,
-    /// Manifests of views that readers use.
-    seen: BTreeSet<&'a ArtifactRef>,
-    /// Manifests that were superseded within the grace period. A sweep without a grace period may have
-    /// removed some of them, because no reader used them.
-    superseded: BTreeSet<&'a ArtifactRef>,
-}
-
-/// The reader that needs a manifest.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LiveFor {
-    /// The next run of the repository, and readers. Only the next run reads a link state.
-    NextRun,
-    Readers,
-    /// A reader that began before the manifest was superseded, if one exists.
-    EarlierReaders,
-}
-
-impl<'a> Live<'a> {
-    /// Each manifest once, with the reader that needs it most.
-    fn each(&self) -> impl Iterator<Item = (&'a ArtifactRef, LiveFor)> {
-        let current = self.current.iter().map(|reference| (*reference, LiveFor::NextRun));
-        let seen = self.seen.difference(&self.current).map(|reference| (*reference, LiveFor::Readers));
-        let superseded = self.superseded.iter().filter(|reference| !self.current.contains(*reference));
-        let superseded = superseded.filter(|reference| !self.seen.contains(*reference));
-        current.chain(seen).chain(superseded.map(|reference| (*reference, LiveFor::EarlierReaders)))
-    }
+    /// Manifests that only readers use. Their link states are not kept, because only the next run reads a
+    /// link state.
+    old: BTreeSet<&'a ArtifactRef>,
 }
 
 /// Without a grace period, only artifacts of at least this age are deleted. A sync that begins during the

@@ -2,7 +2,7 @@
 
 use cairn_domain::{ArtifactRef, ContentHash, FileFacts, Scope, Tenant};
 use cairn_pipeline::StageError;
-use cairn_ports::{ErrorClass, FailureCode};
+use cairn_ports::ErrorClass;
 use rustc_hash::FxHashSet;
 
 use super::{Sweep, is_manifest};
@@ -32,18 +32,10 @@ impl Sweep {
         // Reading the facts of a large tenant takes minutes. The second pass reads the facts that were
         // written during the first pass.
         for _ in 0..2 {
-            let now_ms = self.clock.now_ms();
-            let manifests = self.sweeping.live_manifests(now_ms, self.grace_ms).await?;
-            let current = self.sweeping.live_manifests(now_ms, 0).await?;
-            for live in manifests.iter().filter(|(owner, live)| owner == tenant && is_manifest(live)) {
-                let reference = &live.1;
-                if read.contains(&reference.key) {
-                    continue;
-                }
-                match self.contents_of(reference, &mut contents).await {
-                    // A sweep without a grace period has removed this superseded manifest.
-                    Err(error) if error.code == FailureCode::NotFound && !current.contains(live) => {}
-                    is_parsed => _ = is_parsed?.then(|| read.insert(reference.key.clone())),
+            let manifests = self.sweeping.live_manifests(self.clock.now_ms(), self.grace_ms).await?;
+            for (_, reference) in manifests.iter().filter(|(owner, live)| owner == tenant && is_manifest(live)) {
+                if !read.contains(&reference.key) && self.contents_of(reference, &mut contents).await? {
+                    read.insert(reference.key.clone());
                 }
             }
         }
@@ -62,7 +54,10 @@ impl Sweep {
         manifest: &ArtifactRef,
         contents: &mut FxHashSet<ContentHash>,
     ) -> Result<bool, StageError> {
-        let manifest = self.artifacts.manifest(manifest).await?;
+        let manifest = match self.artifacts.manifest(manifest).await {
+            Err(error) if self.was_removed(manifest, &error).await? => return Ok(true),
+            manifest => manifest?,
+        };
         let mut is_parsed = true;
         for (pack, slots) in slots_by_pack(&manifest) {
             let Some(mut facts) = self.artifacts.facts_pack(pack).await? else {
