@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::keywords::is_stop_word;
-use crate::synonyms::{SynonymSource, Synonyms};
+use crate::synonyms::{SynonymSource, Synonyms, singulars};
 use crate::tokens::{Token, TokenKind};
 
 /// Maximum number of expansions of a question.
@@ -29,7 +29,8 @@ pub struct Replaced {
 /// Returns at most [`MAX_EXPANSIONS`] wordings. The wordings with the first synonym of every word come before
 /// the wordings with the second synonym of any word. If the question also contains words that are not
 /// keywords, the last wording contains only the keywords. Words that decide the type of the question or state
-/// a filter are fixed: they have no synonyms.
+/// a filter are fixed: they have no synonyms. A word of the question is never used as a synonym, because the
+/// wording would only repeat it.
 pub(crate) fn expansions(
     question: &str,
     tokens: &[Token],
@@ -41,7 +42,8 @@ pub(crate) fn expansions(
     let num_synonyms = MAX_EXPANSIONS - usize::from(alone.is_some());
     let replaceable: Vec<&Token> =
         (0..tokens.len()).filter(|index| !is_fixed(*index)).map(|index| &tokens[index]).collect();
-    let mut found = by_synonyms(question, &replaceable, synonyms, num_synonyms);
+    let is_repeated = |synonym: &str| is_repeated(synonym, tokens, keywords);
+    let mut found = by_synonyms(question, &replaceable, (synonyms, &is_repeated), num_synonyms);
     if let Some(text) = alone.filter(|text| found.iter().all(|known| normal(&known.text) != *text)) {
         found.push(Expansion { text, replaced: None });
     }
@@ -63,14 +65,33 @@ fn normal(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-fn by_synonyms(question: &str, tokens: &[&Token], synonyms: Synonyms, limit: usize) -> Vec<Expansion> {
+/// Whether the question already contains this word, in the singular or the plural.
+fn is_repeated(synonym: &str, tokens: &[Token], keywords: &[String]) -> bool {
+    let mut words = tokens.iter().map(|token| token.lower.as_str()).chain(keywords.iter().map(String::as_str));
+    words.any(|word| is_same_word(word, synonym) || is_same_word(synonym, word))
+}
+
+/// Whether two words are equal, or the first word is a plural of the second.
+fn is_same_word(word: &str, other: &str) -> bool {
+    word == other || singulars(word).any(|singular| singular == other)
+}
+
+fn by_synonyms(
+    question: &str,
+    tokens: &[&Token],
+    (synonyms, is_repeated): (Synonyms, &dyn Fn(&str) -> bool),
+    limit: usize,
+) -> Vec<Expansion> {
     let mut words: Vec<&str> = Vec::new();
     for token in tokens.iter().filter(|token| token.kind == TokenKind::Word && !is_stop_word(&token.lower)) {
         if !words.contains(&token.lower.as_str()) {
             words.push(&token.lower);
         }
     }
-    let candidates: Vec<_> = words.iter().map(|word| (*word, synonyms.of(word))).collect();
+    let new_synonyms = |word: &str| -> Vec<(String, SynonymSource)> {
+        synonyms.of(word).into_iter().filter(|(synonym, _)| !is_repeated(synonym)).collect()
+    };
+    let candidates: Vec<_> = words.iter().map(|word| (*word, new_synonyms(word))).collect();
     let most = candidates.iter().map(|(_, synonyms)| synonyms.len()).max().unwrap_or(0);
     let mut found = Vec::new();
     for rank in 0..most {
@@ -139,5 +160,16 @@ mod tests {
         let learned = [LearnedPair { first: "stripes".into(), second: "bars".into() }];
         let synonyms = Synonyms { configured: &configured, learned: &learned };
         check("zebra stripes", synonyms, &["horse stripes", "zebra bars"]);
+    }
+
+    #[test]
+    fn words_of_the_question_are_no_synonyms() {
+        let pair = |first: &str, second: &str| LearnedPair { first: first.into(), second: second.into() };
+        let learned = [pair("stripes", "zebra"), pair("stripes", "bars")];
+        let synonyms = Synonyms { configured: &[], learned: &learned };
+        check("zebra stripes", synonyms, &["zebra bars"]);
+        check("zebras and stripes", synonyms, &["zebras and bars", "zebras stripes"]);
+        let expect = ["storage db rows", "database storage rows", "persistence db rows"];
+        check("database db rows", Synonyms::default(), &expect);
     }
 }

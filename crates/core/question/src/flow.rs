@@ -29,12 +29,21 @@ static PEOPLE: LazyLock<&[&str]> = LazyLock::new(|| list("people"));
 static AUXILIARIES: LazyLock<&[&str]> = LazyLock::new(|| list("auxiliaries"));
 
 /// The slots `a` and `b` match the two ends of the flow. The slot `x` matches the subject.
+///
+/// The words "from A to B" alone make a question a flow question only beside a word such as "path" or "get"
+/// ([`Guard::Travel`]). Every other rule with "from A to B" reads the ends of a question that has the form of
+/// a flow question even without these words, such as "how is X passed to B" or "trace the X".
 const RULES: &[(&str, Guard)] = &[
     ("how does|do|did|can|could|would|will <x> @adv* @move from <a> to|into <b> $", Guard::None),
+    (
+        "what|which|everything .. happens|happen|happened|occurs|occur|goes .. @course from <a> @toward <b> $",
+        Guard::None,
+    ),
+    ("lifecycle|life-cycle|journey of <x> from <a> @toward <b> $", Guard::None),
     ("from <a> @toward <b> $", Guard::Travel),
     ("from <a> @toward <b>", Guard::Travel),
     ("@travel @toward <b> from <a> $", Guard::Travel),
-    ("call|code|execution|control|data chain|sequence|path|trace from <a> @toward <b> $", Guard::None),
+    ("call chain from <a> @toward <b> $", Guard::None),
     ("@path .. between <a> and <b> $", Guard::None),
     ("@travel .. from <a> -> <b> $", Guard::None),
     ("<a> -> <b> @path", Guard::None),
@@ -192,6 +201,18 @@ mod tests {
         check("request to response flow", "request", "response", "");
         check("from API to database data flow", "API", "database", "");
         check("how does a value go from the form to the table in go", "the form", "the table in go", "a value");
+        check("call chain from main to flush", "main", "flush", "");
+    }
+
+    /// Some questions are flow questions by their form, and "from A to B" only names the ends.
+    #[test]
+    fn ends_are_read_in_every_form_of_a_flow_question() {
+        check("what happens on the way from login to session", "login", "session", "");
+        check("explain what happens along the route from cart to invoice", "cart", "invoice", "");
+        check("what goes on on the journey from upload to thumbnail?", "upload", "thumbnail", "");
+        check("lifecycle of a job from queue to worker", "queue", "worker", "a job");
+        check("how are events passed from the reader to the sink", "the reader", "the sink", "events");
+        check("how does a token propagate from the client to the store", "the client", "the store", "a token");
     }
 
     #[test]
@@ -229,6 +250,11 @@ mod tests {
             "upgrade steps from v1 to v2",
             "serialize from struct to json in go",
             "go code that converts from struct to json",
+            "how are rows written from the buffer to disk",
+            "how is the state saved from memory to a file",
+            "execution sequence from parse to emit",
+            "code that moves rows from staging to production",
+            "best way from celsius to fahrenheit",
         ] {
             assert_eq!(find(&tokenize(question)), None, "{question}");
         }

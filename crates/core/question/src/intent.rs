@@ -56,7 +56,7 @@ const POLITE: &str = "do|know|see|please|pls|can|could|would|you|i|we|want|need|
 /// The rules, in the order in which they are tried. `POLITE` matches any number of polite words.
 const RULES: &[(&str, Intent)] = &[
     (
-        "^ search|list|display|print|show|find|get|open results|result|index|engine|query|queries|bar|box|api|service|endpoint|items|view|views|page|component|driver|command|flag|option|request|requests|connection|connections",
+        "^ display|print|get|open results|result|index|engine|query|queries|bar|box|api|service|endpoint|items|view|views|page|component|driver|command|flag|option|request|requests|connection|connections",
         Intent::General,
     ),
     ("^ POLITE compare|diff|contrast", Intent::Compare),
@@ -191,6 +191,11 @@ mod tests {
             ("find the parser", Intent::Find),
             ("search for tokens", Intent::Find),
             ("locate config", Intent::Find),
+            ("search results page", Intent::Find),
+            ("find command", Intent::Find),
+            ("list view component", Intent::List),
+            ("show endpoint", Intent::List),
+            ("display driver", Intent::General),
             ("where is user validation", Intent::Find),
             ("explain the cache", Intent::Explain),
             ("what is getUserById", Intent::Explain),

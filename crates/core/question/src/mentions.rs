@@ -1,6 +1,6 @@
 //! Finds the code that a question mentions.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::identifiers::{
     is_bare_file, is_capitalised, is_document_id, is_file_text, is_identifier_text, is_word_pair,
@@ -12,8 +12,14 @@ use crate::tokens::{Token, TokenKind};
 pub struct Mention {
     pub text: String,
     pub kind: MentionKind,
-    /// The confidence that the text refers to code, in percent.
+    /// The confidence that the text refers to code, in percent. It is serialised as a number from 0 to 1, like
+    /// every confidence in an answer.
+    #[serde(serialize_with = "as_share")]
     pub confidence: u32,
+}
+
+fn as_share<S: Serializer>(percent: &u32, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(f64::from(*percent) / 100.0)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]

@@ -208,7 +208,11 @@ impl Content {
         let of_head = keywords(&without(tokens, &stated.conditions));
         let is_fixed =
             |index: usize| detected.is_decisive(index) || stated.ranges.iter().any(|range| range.contains(&index));
-        let expansions = expansions(reading.question, tokens, &is_fixed, &of_head, synonyms);
+        // A question that is the name of a file has no other wording: the words beside the name are lead-ins.
+        let expansions = match reading.file_name {
+            Some(_) => Vec::new(),
+            None => expansions(reading.question, tokens, &is_fixed, &of_head, synonyms),
+        };
         let (keywords, subject_words) = match all.map(keywords) {
             None => (of_head, subject_words(tokens, &is_fixed)),
             Some(of_all) => (of_all.clone(), of_all),

@@ -111,7 +111,8 @@ impl Synonyms<'_> {
     }
 }
 
-fn singulars(word: &str) -> impl Iterator<Item = String> + '_ {
+/// The possible singulars of a word that may be a plural.
+pub(crate) fn singulars(word: &str) -> impl Iterator<Item = String> + '_ {
     let ies = word.strip_suffix("ies").map(|start| format!("{start}y"));
     let s = word.strip_suffix('s').filter(|start| start.len() > 2).map(str::to_owned);
     let es = word.strip_suffix("es").filter(|start| start.len() > 2).map(str::to_owned);

@@ -76,7 +76,6 @@ fn explanations_have_one_fact_per_line() {
             "intent: find",
             "keywords: button, test",
             "mention: Button.test (file, 95 %)",
-            "expansion: button test (keywords alone)",
             "file name: Button.test (name_start)",
         ],
     );
@@ -147,6 +146,8 @@ fn words_that_decide_the_type_or_filter_are_not_replaced() {
     check("what calls parse_config", &["calls parse config"]);
     check("path from login to cache", &["path from signin to cache", "path from login to redis", "path login cache"]);
     check("classes in auth.py", &["classes auth py"]);
+    check("find the ADR-025 document", &[]);
+    check("please open user_config.json", &[]);
     check("python config loader", &["python configuration loader", "python settings loader", "python options loader"]);
 }
 

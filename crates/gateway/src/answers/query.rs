@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// A question as it was read: its type and the reason, the strategy, and the names, filters and other
 /// wordings.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct QueryReport {
     /// The question without white space around it. A long question is shortened.
     pub text: String,
@@ -122,13 +122,13 @@ pub struct QueryPattern {
 }
 
 /// Code that a question mentions.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct QueryMention {
     pub text: String,
     /// `code`, `quoted`, `file`, `directory`, `class`, `function` or `symbol`.
     pub kind: String,
-    /// In percent.
-    pub confidence: u32,
+    /// From 0 to 1.
+    pub confidence: f64,
 }
 
 /// The filters that a question states in words.
@@ -266,7 +266,7 @@ impl QueryFlow {
 impl QueryMention {
     fn of(mention: &Mention) -> Self {
         let Mention { text, kind, confidence } = mention;
-        Self { text: text.clone(), kind: kind.as_str().to_owned(), confidence: *confidence }
+        Self { text: text.clone(), kind: kind.as_str().to_owned(), confidence: f64::from(*confidence) / 100.0 }
     }
 }
 
@@ -367,7 +367,7 @@ mod tests {
     fn report_states_filters_and_mentions() {
         let report = json!(QueryReport::of(&parsed("classes in auth.py since last week", None)));
         assert_eq!(report["filters"]["files"], json!(["auth.py"]));
-        assert_eq!(report["mentions"][0], json!({"text": "auth.py", "kind": "file", "confidence": 95}));
+        assert_eq!(report["mentions"][0], json!({"text": "auth.py", "kind": "file", "confidence": 0.95}));
         assert!(report["filters"]["since"].is_object(), "{report}");
         assert_eq!(report["relationship"], Value::Null);
     }
