@@ -247,6 +247,23 @@ async fn search_shows_path_lines_symbol_code_and_stamp() {
     assert_eq!(found.json["sources"][0]["commit"], json!(COMMIT));
 }
 
+/// Only three stamps are listed, but each repository has its reason at its first result.
+#[tokio::test]
+async fn first_result_of_each_repository_shows_its_reason() {
+    let team = |number: usize| {
+        let function = |name: &str| format!("// Writes the zorblat ledger rows {number}.\nfn {name}_{number}() {{}}\n");
+        FakeContent::new(&format!("team-{number}"), COMMIT)
+            .file("src/ledger.rs", "rust", &function("write"))
+            .file("src/other.rs", "rust", &function("rewrite"))
+    };
+    let agent = FakeAgent::new((0..5).map(team).collect(), None).await;
+    let found = agent.call("search_code", json!({"query": "zorblat ledger rows", "limit": 10})).await.ok();
+    assert_eq!(found.text.matches("\nreason: it contains ").count(), 5, "{}", found.text);
+    assert_eq!(found.text.matches("it contains ").count(), 5, "no reason is shown twice: {}", found.text);
+    let sources = found.json["sources"].as_array().expect("sources");
+    assert!(sources.len() == 5 && sources.iter().all(|source| source["reason"].is_string()), "{sources:?}");
+}
+
 #[tokio::test]
 async fn results_of_a_name_show_how_it_matches() {
     let agent = agent().await;

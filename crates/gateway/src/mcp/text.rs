@@ -1,5 +1,7 @@
 //! Writes answers as compact text.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::suggestion::{call_text, object};
@@ -63,13 +65,7 @@ pub(super) fn search(answer: &SearchResults, explain: bool, next: Option<&str>) 
     for file in &answer.files {
         put_file(&mut out, file, several);
     }
-    let before = if answer.files_are_results { 0 } else { answer.offset };
-    for (number, result) in (before + 1..).zip(&answer.results) {
-        put_result(&mut out, number, result, several);
-        if let Some(explanation) = &result.explain {
-            put_score(&mut out, result.score, explanation);
-        }
-    }
+    let stamps = put_results(&mut out, answer, several);
     match (&answer.cut, next) {
         (Some(cut), Some(next)) => out.push_str(&format!("\n{} more: {next}", cut.num_left)),
         (Some(cut), None) if cut.by == CutBy::MaxTokens => {
@@ -77,8 +73,25 @@ pub(super) fn search(answer: &SearchResults, explain: bool, next: Option<&str>) 
         }
         _ => {}
     }
-    put_stamps(&mut out, &answer.sources);
+    put_stamps(&mut out, &stamps);
     out
+}
+
+/// Appends the results. The first result of each repository shows the reason for the repository. Returns the
+/// stamps without these reasons.
+fn put_results(out: &mut String, answer: &SearchResults, several: bool) -> Vec<SourceStamp> {
+    let reason = |stamp: &SourceStamp| Some((stamp.repository.clone(), stamp.reason.clone()?));
+    let mut reasons: BTreeMap<String, String> = answer.sources.iter().filter_map(reason).collect();
+    let before = if answer.files_are_results { 0 } else { answer.offset };
+    for (number, result) in (before + 1..).zip(&answer.results) {
+        let reason = reasons.remove(&result.repository);
+        put_result(out, number, result, (several, reason.as_deref()));
+        if let Some(explanation) = &result.explain {
+            put_score(out, result.score, explanation);
+        }
+    }
+    let rest = |stamp: &SourceStamp| SourceStamp { reason: reasons.get(&stamp.repository).cloned(), ..stamp.clone() };
+    answer.sources.iter().map(rest).collect()
 }
 
 /// How the question was read: its type and the reason for this type, or the whole reading if an explanation
@@ -93,7 +106,12 @@ fn put_file(out: &mut String, file: &FileReport, with_repository: bool) {
     out.push_str(&format!("{kind} {repository}{}{end} (score {})\n", one_line(&file.path), file.score));
 }
 
-fn put_result(out: &mut String, number: usize, result: &SearchResult, with_repository: bool) {
+fn put_result(
+    out: &mut String,
+    number: usize,
+    result: &SearchResult,
+    (with_repository, reason): (bool, Option<&str>),
+) {
     let repository = if with_repository { format!("{} ", one_line(&result.repository)) } else { String::new() };
     let kind = result.symbol_kind.as_deref().unwrap_or(&result.kind);
     let name = result.symbol.as_deref().or(result.heading.as_deref());
@@ -101,6 +119,9 @@ fn put_result(out: &mut String, number: usize, result: &SearchResult, with_repos
     let (path, start, end) = (one_line(&result.path), result.start_line, result.end_line);
     let step = result.step.map(|step| format!(" (step {step})")).unwrap_or_default();
     out.push_str(&format!("\n{number}. {repository}{path}:{start}-{end} {kind}{symbol}{step}\n"));
+    if let Some(reason) = reason {
+        out.push_str(&format!("reason: {}\n", one_line(reason)));
+    }
     if let Some(via) = &result.via {
         out.push_str(&format!("via {}\n", one_line(via)));
     }
