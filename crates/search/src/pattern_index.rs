@@ -30,7 +30,7 @@ impl Searcher {
         filter: &ChunkFilter,
         question: &str,
     ) -> Result<Vec<ChunkRecord>, QueryError> {
-        if !filter.kinds.is_empty() && !filter.kinds.contains(&ChunkKind::Pattern) {
+        if is_excluded(filter) {
             return Ok(Vec::new());
         }
         let filter = ChunkFilter { kinds: vec![ChunkKind::Pattern], ..filter.clone() };
@@ -56,9 +56,28 @@ pub(crate) fn names(patterns: &[ChunkRecord]) -> Vec<String> {
     patterns.iter().filter_map(|pattern| pattern.symbol.clone()).collect()
 }
 
+/// Whether the filter excludes all patterns.
+pub(crate) fn is_excluded(filter: &ChunkFilter) -> bool {
+    !filter.kinds.is_empty() && !filter.kinds.contains(&ChunkKind::Pattern)
+}
+
 /// The patterns that the question names, best first.
 pub(crate) fn named(patterns: Vec<ChunkRecord>, parsed: &ParsedQuery) -> Vec<ChunkRecord> {
-    let Some(subject) = parsed.pattern.as_ref().and_then(|asked| asked.subject.as_deref()) else { return Vec::new() };
+    let Some(subject) = subject(parsed) else { return Vec::new() };
     let is_named = |pattern: &ChunkRecord| pattern.symbol.as_deref().is_some_and(|name| names_a_pattern(subject, name));
     patterns.into_iter().filter(is_named).take(MAX_LEADING).collect()
+}
+
+/// Whether a pattern question asks for one of the patterns with these names. A question without a subject,
+/// such as "conventions", asks for every pattern.
+pub(crate) fn are_asked_for(names: &[String], parsed: &ParsedQuery) -> bool {
+    match subject(parsed) {
+        Some(subject) => names.iter().any(|name| names_a_pattern(subject, name)),
+        None => !names.is_empty(),
+    }
+}
+
+/// The thing whose usual form a pattern question asks for.
+fn subject(parsed: &ParsedQuery) -> Option<&str> {
+    parsed.pattern.as_ref()?.subject.as_deref()
 }

@@ -60,8 +60,8 @@ impl PreparedQuery {
             _ if self.words.whole.is_some() => Weights::ONE_WORD,
             QueryType::Relationship => Weights::RELATION,
             QueryType::Flow => Weights::FLOW,
-            QueryType::Pattern => Weights::PATTERN,
-            QueryType::Concept | QueryType::Symbol => Weights::TOPIC,
+            QueryType::Pattern if !self.names_no_pattern() => Weights::PATTERN,
+            QueryType::Pattern | QueryType::Concept | QueryType::Symbol => Weights::TOPIC,
         }
     }
 
@@ -69,11 +69,17 @@ impl PreparedQuery {
     pub(crate) fn subjects_with(&self, filter: &ChunkFilter) -> Subjects {
         Subjects {
             tests: self.subjects.tests || filter.include_tests == IncludeTests::Only,
-            patterns: self.subjects.patterns
-                || self.parsed.query_type == QueryType::Pattern
+            patterns: !self.names_no_pattern()
+                && (self.subjects.patterns || self.parsed.query_type == QueryType::Pattern)
                 || filter.kinds.contains(&ChunkKind::Pattern),
             ..self.subjects
         }
+    }
+
+    /// Whether this is a pattern question that names no pattern in scope. Such a question uses the strategy of
+    /// concept questions, and patterns are not preferred.
+    fn names_no_pattern(&self) -> bool {
+        self.parsed.query_type == QueryType::Pattern && !self.parsed.strategy.patterns
     }
 }
 

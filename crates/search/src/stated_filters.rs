@@ -1,7 +1,7 @@
 //! Converts the filters that a question states in words to the chunk filter that stores apply.
 //!
 //! These filters are added to the filter of the caller. If the caller set a field of the filter, this field
-//! is not changed.
+//! is not changed, and the answer states which words of the question are not applied.
 
 use cairn_domain::ChunkKind;
 use cairn_ports::{ChunkFilter, IncludeTests};
@@ -18,48 +18,85 @@ pub(crate) struct Stated {
 /// Adds the filters that a question states. `since` is the stated time in seconds since 1970. `None` if the
 /// question states no filter for a field that the caller left empty.
 pub(crate) fn with_stated(own: &ChunkFilter, filters: &Filters, since: Option<i64>) -> Option<Stated> {
+    let added = fields(filters, since, |field| !is_set(own, field));
     let mut filter = own.clone();
-    let mut added = Vec::new();
-    if own.languages.is_empty() && !filters.languages.is_empty() {
-        filter.languages = filters.languages.iter().map(|language| (*language).to_owned()).collect();
-        added.push(FilterName::Languages);
+    for field in &added {
+        match field {
+            FilterName::Languages => {
+                filter.languages = filters.languages.iter().map(|language| (*language).to_owned()).collect();
+            }
+            FilterName::Kinds => filter.kinds = chunk_kinds(&filters.kinds),
+            FilterName::Files | FilterName::Directories | FilterName::Modules => filter.paths = globs(filters),
+            FilterName::Tests => filter.include_tests = filters.tests.map_or(own.include_tests, include_tests),
+            FilterName::Since => filter.since = since,
+        }
     }
-    let kinds = chunk_kinds(&filters.kinds);
-    if own.kinds.is_empty() && !kinds.is_empty() {
-        filter.kinds = kinds;
-        added.push(FilterName::Kinds);
-    }
-    let paths = globs(filters);
-    if own.paths.is_empty() && own.module_prefixes.is_empty() && !paths.is_empty() {
-        filter.paths = paths;
-        added.extend([FilterName::Files, FilterName::Directories, FilterName::Modules]);
-    }
-    if let (IncludeTests::Include, Some(tests)) = (own.include_tests, filters.tests) {
-        filter.include_tests = match tests {
-            TestsWanted::Exclude => IncludeTests::Exclude,
-            TestsWanted::Only => IncludeTests::Only,
-        };
-        added.push(FilterName::Tests);
-    }
-    if own.since.is_none() && since.is_some() {
-        filter.since = since;
-        added.push(FilterName::Since);
-    }
-    let of_added = filters.stated.iter().filter(|stated| added.contains(&stated.filter));
-    let words: Vec<String> = of_added.map(|stated| stated.words.clone()).collect();
+    let words = words_of(filters, &added);
     (!words.is_empty()).then_some(Stated { filter, words })
 }
 
+/// The words of the question that state filters which are not applied, because the filter of the caller has
+/// another value in the same field.
+pub(crate) fn overridden(own: &ChunkFilter, filters: &Filters, since: Option<i64>) -> Vec<String> {
+    let stated = with_stated(&ChunkFilter::default(), filters, since).map(|stated| stated.filter).unwrap_or_default();
+    let differs = |field: FilterName| match field {
+        FilterName::Languages => own.languages != stated.languages,
+        FilterName::Kinds => own.kinds != stated.kinds,
+        FilterName::Files | FilterName::Directories | FilterName::Modules => own.paths != stated.paths,
+        FilterName::Tests => own.include_tests != stated.include_tests,
+        FilterName::Since => own.since != stated.since,
+    };
+    words_of(filters, &fields(filters, since, |field| is_set(own, field) && differs(field)))
+}
+
+/// The fields for which the question states a filter that restricts chunks, and for which `is_wanted` is true.
+fn fields(filters: &Filters, since: Option<i64>, is_wanted: impl Fn(FilterName) -> bool) -> Vec<FilterName> {
+    let stated = [
+        (FilterName::Languages, !filters.languages.is_empty()),
+        (FilterName::Kinds, !chunk_kinds(&filters.kinds).is_empty()),
+        (FilterName::Files, !filters.files.is_empty()),
+        (FilterName::Directories, !filters.directories.is_empty()),
+        (FilterName::Modules, !filters.modules.is_empty()),
+        (FilterName::Tests, filters.tests.is_some()),
+        (FilterName::Since, since.is_some()),
+    ];
+    stated.into_iter().filter(|(field, is_stated)| *is_stated && is_wanted(*field)).map(|(field, _)| field).collect()
+}
+
+/// Whether the caller set a field. A module of the caller and a place that the question states are different
+/// fields, so both restrict the results.
+fn is_set(own: &ChunkFilter, field: FilterName) -> bool {
+    match field {
+        FilterName::Languages => !own.languages.is_empty(),
+        FilterName::Kinds => !own.kinds.is_empty(),
+        FilterName::Files | FilterName::Directories | FilterName::Modules => !own.paths.is_empty(),
+        FilterName::Tests => own.include_tests != IncludeTests::Include,
+        FilterName::Since => own.since.is_some(),
+    }
+}
+
+fn words_of(filters: &Filters, fields: &[FilterName]) -> Vec<String> {
+    let of_fields = filters.stated.iter().filter(|stated| fields.contains(&stated.filter));
+    of_fields.map(|stated| stated.words.clone()).collect()
+}
+
+fn include_tests(wanted: TestsWanted) -> IncludeTests {
+    match wanted {
+        TestsWanted::Exclude => IncludeTests::Exclude,
+        TestsWanted::Only => IncludeTests::Only,
+    }
+}
+
 /// Converts kinds of symbols to the kinds of chunks that contain such symbols. Adjacent small definitions
-/// share a chunk of the kind `group`. Every chunk belongs to a file, so the word "files" does not restrict
-/// the kinds.
+/// share a chunk of the kind `group`, and the chunk of a class contains its short methods. Every chunk belongs
+/// to a file, so the word "files" does not restrict the kinds.
 fn chunk_kinds(symbol_kinds: &[&str]) -> Vec<ChunkKind> {
     use ChunkKind::{Class, Function, Group, Method, Summary};
     let mut kinds = Vec::new();
     for symbol_kind in symbol_kinds {
         let containing: &[ChunkKind] = match *symbol_kind {
             "file" => return Vec::new(),
-            "function" | "method" | "macro" => &[Function, Method, Group],
+            "function" | "method" | "macro" => &[Function, Method, Group, Class, Summary],
             "constant" | "variable" | "field" => &[Group, Class],
             _ => &[Class, Summary, Method, Group],
         };
@@ -135,7 +172,7 @@ mod tests {
         check(
             "functions that parse dates",
             &["functions that"],
-            ChunkFilter { kinds: vec![Function, Method, Group], ..none() },
+            ChunkFilter { kinds: vec![Function, Method, Group, Class, Summary], ..none() },
         );
         check(
             "classes in auth.py",
@@ -176,5 +213,33 @@ mod tests {
         assert_eq!(found.words, ["without tests"]);
         assert_eq!(found.filter, ChunkFilter { include_tests: IncludeTests::Exclude, ..own });
         assert_eq!(stated("where is the date parsed", &ChunkFilter::default()), None);
+    }
+
+    /// A module of the caller and a place in the question restrict the results together.
+    #[test]
+    fn stated_place_is_added_to_the_module_of_the_caller() {
+        let own = ChunkFilter { module_prefixes: vec!["billing".to_owned()], ..ChunkFilter::default() };
+        let found = stated("classes in auth.py", &own).expect("a filter");
+        assert_eq!(found.words, ["classes", "in auth.py"]);
+        assert_eq!((found.filter.module_prefixes.len(), found.filter.paths.len()), (1, 2));
+    }
+
+    #[test]
+    fn words_that_the_caller_overrides_are_reported() {
+        let check = |question: &str, own: ChunkFilter, expect: &[&str]| {
+            let filters = ParsedQuery::new(question, ParseOptions::default()).filters;
+            let since = filters.since.map(|since| since.earliest_second(NOON));
+            assert_eq!(overridden(&own, &filters, since), expect, "{question}");
+        };
+        let none = ChunkFilter::default;
+        let in_path = ChunkFilter { paths: vec!["billing/**".to_owned()], ..none() };
+        check("classes in auth.py", in_path.clone(), &["in auth.py"]);
+        check("classes of the parser", in_path, &[]);
+        check("python handlers", ChunkFilter { languages: vec!["go".to_owned()], ..none() }, &["python"]);
+        check("python handlers", ChunkFilter { languages: vec!["python".to_owned()], ..none() }, &[]);
+        check("handlers since last week", ChunkFilter { since: Some(1), ..none() }, &["since last week"]);
+        let only = ChunkFilter { include_tests: IncludeTests::Only, ..none() };
+        check("handlers without tests", only, &["without tests"]);
+        check("handlers in auth.py without tests", none(), &[]);
     }
 }

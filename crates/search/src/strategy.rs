@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cairn_domain::{ChunkRecord, View};
+use cairn_domain::{ChunkKind, ChunkRecord, View};
 use cairn_ports::ChunkFilter;
 use cairn_question::{ParseOptions, ParsedQuery, QueryType, Since, Synonyms};
 use cairn_ranking::{AnswerRelevance, RankedHit, Signal};
@@ -16,7 +16,7 @@ use crate::prepared_query::PreparedQuery;
 use crate::repositories::{KnownRepository, without};
 use crate::repository_reasons::left_out_note;
 use crate::retrieve::Ranked;
-use crate::stated_filters::{Stated, with_stated};
+use crate::stated_filters::{Stated, overridden, with_stated};
 use crate::target::{Target, TargetType, Targeted};
 use crate::{QueryError, Searcher};
 use crate::{documented, pattern_index};
@@ -87,15 +87,14 @@ impl Searcher {
         let mut notes = Vec::new();
         let (parsed, patterns) = self.read(&view, asked, selected, &mut notes).await?;
         let since = parsed.filters.since.map(|since| asked.resolve(since));
-        let stated = self.stated(asked, &parsed, since);
+        let stated = self.stated(asked, &parsed, since, &mut notes);
         let restricted = stated.as_ref().map(|_| parsed.text_without_filters.as_str());
         let (whole, restricted) =
             self.prepared_with_names(&view, (asked, selected), (&parsed, restricted), &patterns).await?;
         let (Some(stated), Some(restricted)) = (stated, restricted) else {
             return self.search_for(whole, asked, selected, (asked.filter, notes)).await;
         };
-        let words = stated.words.iter().map(|words| Message::default().and(Phrase(words)));
-        let words = Message::joined(words, ", ");
+        let words = phrases(&stated.words);
         let mut of_attempt = notes.clone();
         of_attempt.push(Message::from("The question restricts the results: ").and(words.clone()).and("."));
         let found = self.search_for(restricted, asked, selected, (&stated.filter, of_attempt)).await?;
@@ -133,10 +132,29 @@ impl Searcher {
         Ok((complete(whole), restricted.map(complete)))
     }
 
-    /// The filters that a question for code states in words, together with the filter of the caller.
-    fn stated(&self, asked: &Asked<'_>, parsed: &ParsedQuery, since: Option<i64>) -> Option<Stated> {
-        let is_used = asked.is_about_code() && self.signals.has(Signal::StatedFilters);
-        with_stated(asked.filter, &parsed.filters, since).filter(|_| is_used)
+    /// The filters that a question for code states in words, together with the filter of the caller. A kind in
+    /// the question restricts the code that follows a pattern, not the pattern itself.
+    fn stated(
+        &self,
+        asked: &Asked<'_>,
+        parsed: &ParsedQuery,
+        since: Option<i64>,
+        notes: &mut Vec<Message>,
+    ) -> Option<Stated> {
+        if !asked.is_about_code() || !self.signals.has(Signal::StatedFilters) {
+            return None;
+        }
+        let ignored = overridden(asked.filter, &parsed.filters, since);
+        if !ignored.is_empty() {
+            let note = Message::from("The filters of the call replace these restrictions in the question: ");
+            notes.push(note.and(phrases(&ignored)).and("."));
+        }
+        let mut stated = with_stated(asked.filter, &parsed.filters, since)?;
+        let is_pattern = parsed.query_type == QueryType::Pattern && parsed.strategy.patterns;
+        if is_pattern && asked.filter.kinds.is_empty() && !stated.filter.kinds.is_empty() {
+            stated.filter.kinds.push(ChunkKind::Pattern);
+        }
+        Some(stated)
     }
 
     /// Reads the question, and finds the patterns that it names.
@@ -162,7 +180,7 @@ impl Searcher {
             return Ok((parsed, Vec::new()));
         }
         let scope = self.scope_since(selected, asked.filter);
-        let chunks = self.pattern_chunks(view, &scope, asked.filter, asked.text).await?;
+        let chunks = self.pattern_chunks(view, &scope, asked.filter, &parsed.text).await?;
         let parsed = decide_pattern(parsed, asked, synonyms, &pattern_index::names(&chunks), notes);
         let patterns = pattern_index::named(chunks, &parsed);
         Ok((parsed, patterns))
@@ -253,9 +271,14 @@ fn answers(found: &Retrieved) -> bool {
     !found.hits.is_empty() && found.relevance.is_relevant && !found.hides_related
 }
 
-/// Decides whether "how do X work" is a pattern question, which is the case only if X names a pattern. If no
-/// pattern in scope shares a word with a pattern question, the question uses the strategy of concept
-/// questions.
+/// The texts as a list of quoted phrases.
+fn phrases(texts: &[String]) -> Message {
+    Message::joined(texts.iter().map(|text| Message::default().and(Phrase(text))), ", ")
+}
+
+/// Decides whether "how do X work" is a pattern question, which is the case only if X names a pattern. If the
+/// question names no pattern in scope, it uses the strategy of concept questions. `names` are the names of
+/// the patterns that share a word with the question.
 fn decide_pattern(
     parsed: ParsedQuery,
     asked: &Asked<'_>,
@@ -263,21 +286,26 @@ fn decide_pattern(
     names: &[String],
     notes: &mut Vec<Message>,
 ) -> ParsedQuery {
+    let is_excluded = pattern_index::is_excluded(asked.filter);
     if let Some(subject) = parsed.undecided_pattern() {
         let options = ParseOptions { pattern_names: Some(names), synonyms, ..ParseOptions::default() };
         let decided = ParsedQuery::new(asked.text, options);
         if decided.query_type != QueryType::Pattern {
-            let message = Message::from("No pattern in scope has the name ").and(Phrase(subject));
+            let message = match is_excluded {
+                true => Message::from("The filters exclude patterns"),
+                false => Message::from("No pattern in scope has the name ").and(Phrase(subject)),
+            };
             let message = message.and(", so the question is treated as a ").and(decided.query_type.as_str());
             notes.push(message.and(" question."));
         }
         return decided;
     }
-    if !names.is_empty() {
+    if pattern_index::are_asked_for(names, &parsed) {
         return parsed;
     }
     let mut parsed = parsed;
     parsed.use_concept_strategy();
-    notes.push("No pattern in scope fits the question, so the strategy of concept questions is used.".into());
+    let reason = if is_excluded { "The filters exclude patterns" } else { "No pattern in scope fits the question" };
+    notes.push(Message::from(reason).and(", so the strategy of concept questions is used."));
     parsed
 }

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::cluster::clusters;
 use crate::join::{Set, neighbours};
+use crate::shape::TESTS;
 use crate::{PatternSettings, Shape, words};
 
 /// A method belongs to the pattern if at least this percentage of the members have the method.
@@ -134,12 +135,17 @@ fn member(shape: &Shape, shared_methods: &[String]) -> PatternMember {
     }
 }
 
+/// The name of a pattern of test classes whose own names have no common word.
+const NAME_OF_TESTS: &str = "Test";
+
 /// The name of a pattern. The first available candidate is used: the common words of the member names, the
-/// word at the end or beginning of most names, the first common base, or the common methods.
+/// word at the end or beginning of most names, "Test" for test classes, the first common base, or the common
+/// methods.
 fn name(shapes: &[&Shape], shared_bases: &[String], shared_methods: &[String]) -> String {
     let names: Vec<&str> = shapes.iter().map(|shape| shape.name.as_str()).collect();
     words::common(&names)
         .or_else(|| words::of_most(&names, SHARED_PERCENT))
+        .or_else(|| shared_methods.iter().any(|method| method == TESTS).then(|| NAME_OF_TESTS.to_owned()))
         .or_else(|| shared_bases.first().cloned())
         .unwrap_or_else(|| shared_methods.iter().take(3).cloned().collect::<Vec<_>>().join("/"))
 }

@@ -39,13 +39,20 @@ const CONSTRUCTORS: &[&str] = &["new", "default", "constructor", "init", "initia
 const FIXTURES: &[&str] =
     &["setUp", "tearDown", "setUpClass", "tearDownClass", "setup_method", "teardown_method", "setup", "teardown"];
 
+/// The element that replaces the names of the tests of a test class. Each test has its own name, so the names
+/// do not describe the structure.
+pub(crate) const TESTS: &str = "test_*";
+
+/// A test class without a base needs at least this number of fixtures to have a structure.
+const MIN_FIXTURES: usize = 2;
+
 /// The shapes of the classes in a file, or of the file itself if it contains only functions. Trivial shapes
 /// are omitted: shapes without methods, shapes whose only method is a constructor or a special method, and
-/// test classes that contain only tests.
+/// test classes with neither a base nor fixtures.
 pub fn shapes(repository: RepositoryId, file: &PatternFile<'_>) -> Vec<Shape> {
     let classes = class_shapes(repository, file);
     let has_methods = file.outline.symbols.iter().any(|symbol| symbol.kind == SymbolKind::Method);
-    let mut shapes: Vec<Shape> = classes.into_iter().filter(|shape| !is_trivial(&shape.methods)).collect();
+    let mut shapes: Vec<Shape> = classes.into_iter().filter_map(structured).collect();
     if shapes.is_empty() && !has_methods {
         shapes.extend(file_shape(repository, file));
     }
@@ -128,18 +135,39 @@ fn file_shape(repository: RepositoryId, file: &PatternFile<'_>) -> Option<Shape>
     (shape.methods.len() > 1 && !is_trivial(&shape.methods)).then_some(shape)
 }
 
+/// The shape of a class that is not trivial. In a test class, one element replaces the names of all tests.
+fn structured(mut shape: Shape) -> Option<Shape> {
+    if !is_of_tests(&shape.methods) {
+        return (!is_trivial(&shape.methods)).then_some(shape);
+    }
+    shape.methods.retain(|name| is_fixture(name));
+    let has_structure = !shape.bases.is_empty() || shape.methods.len() >= MIN_FIXTURES;
+    shape.methods.insert(TESTS.to_owned());
+    has_structure.then_some(shape)
+}
+
+/// Whether all methods are tests and fixtures, and at least one is a test.
+fn is_of_tests(methods: &BTreeSet<String>) -> bool {
+    methods.iter().all(|name| is_test(name) || is_fixture(name)) && methods.iter().any(|name| is_test(name))
+}
+
+fn is_test(name: &str) -> bool {
+    let is_camel = |prefix: &str| {
+        name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|first: char| !first.is_lowercase()))
+    };
+    name.starts_with("test_") || is_camel("test") || is_camel("Test")
+}
+
+fn is_fixture(name: &str) -> bool {
+    FIXTURES.contains(&name)
+}
+
 fn is_trivial(methods: &BTreeSet<String>) -> bool {
     let is_special = |name: &str| name.starts_with("__") || CONSTRUCTORS.contains(&name);
-    let is_test = |name: &str| {
-        let is_camel = |prefix: &str| {
-            name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|first: char| !first.is_lowercase()))
-        };
-        name.starts_with("test_") || is_camel("test") || is_camel("Test") || FIXTURES.contains(&name)
-    };
     match methods.len() {
         0 => true,
-        1 => methods.iter().all(|name| is_special(name) || is_test(name)),
-        _ => methods.iter().all(|name| is_test(name)),
+        1 => methods.iter().all(|name| is_special(name) || is_test(name) || is_fixture(name)),
+        _ => methods.iter().all(|name| is_test(name) || is_fixture(name)),
     }
 }
 

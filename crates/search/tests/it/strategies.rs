@@ -1,7 +1,7 @@
 //! Checks that each type of question is answered by its strategy.
 
 use cairn_domain::{
-    Digester, EdgeKind, LineSpan, NodeKey, PatternKey, PatternMember, PatternRecord, RepoPath, RepositoryId,
+    ChunkKind, Digester, EdgeKind, LineSpan, NodeKey, PatternKey, PatternMember, PatternRecord, RepoPath, RepositoryId,
     RepositoryName, SymbolKind, Tenant,
 };
 use cairn_ports::ChunkFilter;
@@ -184,6 +184,84 @@ async fn how_do_questions_ask_for_patterns_in_scope() {
     let (found, _) = answer(service(), ask("importer pattern")).await;
     assert_eq!((found.query.query_type, found.query.strategy.limit), (QueryType::Pattern, 10));
     assert!(found.notes[0].starts_with("No pattern in scope fits the question"), "{:?}", found.notes);
+}
+
+/// A pattern that only shares words such as "pattern" and "structure" with a question does not answer it.
+#[tokio::test]
+async fn question_that_names_no_pattern_in_scope_uses_the_concept_strategy() {
+    let description = "Pattern: how importers work, the typical structure of an importer";
+    let content = || service().pattern(PatternRecord { description: description.to_owned(), ..importer() });
+    for question in ["pattern for a session", "typical structure of a login", "usual way to create a session"] {
+        let (found, _) = answer(content(), ask(question)).await;
+        assert_eq!((found.query.query_type, found.query.strategy.limit), (QueryType::Pattern, 10), "{question}");
+        assert!(found.notes[0].starts_with("No pattern in scope fits the question"), "{question}: {:?}", found.notes);
+        assert_ne!(shown(&found).first().map(String::as_str), Some("Importer"), "{question}");
+    }
+    for question in ["typical structure of an importer", "conventions for importers"] {
+        let (found, _) = answer(content(), ask(question)).await;
+        assert_eq!((found.query.strategy.limit, found.notes.len()), (5, 0), "{question}: {:?}", found.notes);
+    }
+}
+
+/// A kind in the question restricts the code that follows the pattern. A kind of the caller also excludes the
+/// pattern, and the answer states this.
+#[tokio::test]
+async fn kinds_in_a_pattern_question_do_not_exclude_the_pattern() {
+    let content = || {
+        let content = service().file("src/aws.py", "python", "class AWSImporter:\n    def read(self):\n        pass\n");
+        content.symbol("src/aws.py", "AWSImporter", SymbolKind::Class, (1, 3)).pattern(importer())
+    };
+    for question in ["which classes follow the importer pattern", "list all classes that follow the Importer pattern"] {
+        let (found, _) = answer(content(), ask(question)).await;
+        assert_eq!(found.query.query_type, QueryType::Pattern, "{question}");
+        assert_eq!(shown(&found)[0], "Importer", "{question}: {:?} {:?}", shown(&found), found.notes);
+        assert!(shown(&found).contains(&"AWSImporter".to_owned()), "{question}: {:?}", shown(&found));
+    }
+    let classes = ChunkFilter { kinds: vec![ChunkKind::Class], ..ChunkFilter::default() };
+    for (question, expect) in [
+        ("importer pattern", "The filters exclude patterns, so the strategy of concept questions is used."),
+        ("how do importers work", "The filters exclude patterns, so the question is treated as a concept question."),
+    ] {
+        let asked = SearchRequest { limit: None, ..request(question, &[], classes.clone()) };
+        let (found, _) = answer(content(), asked).await;
+        assert_eq!(found.notes, [expect], "{question}");
+    }
+}
+
+/// The chunk of a class contains its short methods, so a question for methods or functions also finds classes.
+#[tokio::test]
+async fn questions_for_methods_find_the_classes_that_contain_them() {
+    let class = "class Server:\n    def listen(self):\n        accept(zorblat, authenticate())\n";
+    let content = || {
+        service()
+            .file("src/server.py", "python", class)
+            .symbol("src/server.py", "Server", SymbolKind::Class, (1, 3))
+            .file("src/refuse.rs", "rust", "fn refuse() {\n    reject(zorblat)\n}\n")
+            .symbol("src/refuse.rs", "refuse", SymbolKind::Function, (1, 3))
+            .edge("Server", EdgeKind::Calls, "authenticate", 3, 100)
+    };
+    let (found, _) = answer(content(), ask("methods that listen for a zorblat")).await;
+    assert_eq!(shown(&found)[0], "Server", "{:?} {:?}", shown(&found), found.notes);
+    assert!(found.notes.iter().any(|note| note.contains("\"methods that\"")), "{:?}", found.notes);
+    let (found, _) = answer(content(), ask("functions that call authenticate")).await;
+    assert!(shown(&found).iter().any(|shown| shown.starts_with("Server via CALLS authenticate")), "{:?}", shown(&found));
+    assert!(!found.notes.iter().any(|note| note.contains("exclude")), "{:?}", found.notes);
+}
+
+/// The filters of a call replace the filters in words, and the answer states this.
+#[tokio::test]
+async fn words_that_the_filters_of_the_call_replace_are_reported() {
+    let rust = ChunkFilter { languages: vec!["rust".to_owned()], ..ChunkFilter::default() };
+    let in_file = ChunkFilter { paths: vec!["src/api.rs".to_owned()], ..ChunkFilter::default() };
+    for (question, filter, words) in
+        [("python login", rust.clone(), "\"python\""), ("login in auth.rs", in_file, "\"in auth.rs\"")]
+    {
+        let (found, _) = answer(service(), SearchRequest { limit: None, ..request(question, &[], filter) }).await;
+        let note = format!("The filters of the call replace these restrictions in the question: {words}.");
+        assert!(found.notes.iter().any(|known| known.as_str() == note), "{question}: {:?}", found.notes);
+    }
+    let (found, _) = answer(service(), SearchRequest { limit: None, ..request("rust login", &[], rust) }).await;
+    assert_eq!(found.notes, [""; 0], "the filter and the question have the same language");
 }
 
 #[tokio::test]

@@ -143,6 +143,31 @@ fn trivial_shapes_form_no_pattern() {
     check("def main():\n    pass\n");
 }
 
+/// The tests of each class have their own names, so only the fixtures and the base are compared.
+#[test]
+fn test_classes_with_the_same_fixtures_form_a_pattern() {
+    let file = |name: &str, base: &str, methods: &[&str]| (format!("tests/{name}.py"), class(name, base, methods));
+    let names = ["CartSpec", "Invoices", "LoginChecks", "RouterCase", "StoreSuite"];
+    let files: Vec<(String, String)> =
+        names.map(|name| file(name, "TestCase", &["setUp", "tearDown", &format!("test_{name}"), "test_one"])).to_vec();
+    let found = patterns(&files);
+    let [pattern] = found.as_slice() else { panic!("expected one pattern, but found {}", found.len()) };
+    assert_eq!((pattern.name.as_str(), pattern.members.len()), ("Test", 5));
+    assert_eq!(pattern.shared_methods, ["setUp", "tearDown", "test_*"]);
+    assert_eq!(pattern.shared_bases, ["TestCase"]);
+    assert!(pattern.members.iter().all(|member| member.extra_methods.is_empty()), "{:?}", pattern.members);
+    // The common word of the names is used, if there is one.
+    let named: Vec<(String, String)> = ["Cart", "Invoice", "Login", "Router", "Store"]
+        .map(|name| file(&format!("{name}UnitTest"), "Base", &[&format!("test_{name}")]))
+        .to_vec();
+    let found = patterns(&named);
+    assert_eq!(found.iter().map(|pattern| pattern.name.as_str()).collect::<Vec<_>>(), ["UnitTest"]);
+    // Other methods describe what the class does, so their names and those of its tests are compared.
+    let helpers: Vec<(String, String)> =
+        names.map(|name| file(name, "Base", &["connect", &format!("test_{name}"), &format!("test_{name}_2")])).to_vec();
+    assert_eq!(patterns(&helpers), []);
+}
+
 #[test]
 fn files_of_functions_have_shapes() {
     let files: Vec<(String, String)> = ["users", "orders", "bills", "teams", "roles"]
