@@ -9,9 +9,10 @@ use crate::{FieldFault, QueryError, QueryErrorCode};
 
 /// Maximum number of results on a page.
 pub(crate) const MAX_LIMIT: usize = 100;
-/// Maximum size of a question, which may be the whole text of an issue. Only the first part of a long
-/// question is searched, see `cairn_question::Cut`.
-const MAX_QUERY_BYTES: usize = 65_536;
+/// Maximum size of a question, which may be the whole text of an issue with a log. Only the first part of a
+/// long question is used, see `cairn_question::Cut`, so a long question costs no more than a short one. No
+/// interface accepts a request that is larger than this limit.
+const MAX_QUERY_BYTES: usize = 4 << 20;
 /// Maximum size of the pattern of an exact search.
 const MAX_PATTERN_BYTES: usize = 4_096;
 /// Maximum size of a name, a path or a pattern.
@@ -115,7 +116,8 @@ mod tests {
         assert!(glob("paths", "a[").is_err());
         assert!(number_of_globs("paths", 200).is_ok() && number_of_globs("paths", 201).is_err());
         assert!(query(&"word ".repeat(1_000)).is_ok());
-        assert!(query(&"word ".repeat(14_000)).is_err());
+        assert!(query(&"word ".repeat(200_000)).is_ok());
+        assert!(query(&"word ".repeat(900_000)).is_err());
         assert!(query("where is the date parsed?").is_ok());
         let many = vec!["*"; 101];
         assert!(words("repositories", many.iter().copied()).is_err());

@@ -23,6 +23,7 @@ use crate::{documented, pattern_index};
 
 /// The question and the options of the caller.
 pub(crate) struct Asked<'a> {
+    /// The whole question, which may be long. Retrieval uses the text of [`ParsedQuery`], which is cut.
     pub(crate) text: &'a str,
     /// The type that the caller chose.
     pub(crate) forced_type: Option<QueryType>,
@@ -121,7 +122,7 @@ impl Searcher {
         let (scope, near_path) = (self.scope_of(selected), &asked.target.context_path);
         let ((whole, restricted), names) = tokio::try_join!(
             self.prepare(view, selected, parsed, (&parsed.text, restricted), asked.is_about_code()),
-            self.names_in(view, (&scope, selected), (parsed, asked.text), near_path.as_deref())
+            self.names_in(view, (&scope, selected), (parsed, &parsed.text), near_path.as_deref())
         )?;
         let complete = |query| PreparedQuery {
             patterns: patterns.to_vec(),
@@ -194,12 +195,12 @@ impl Searcher {
         (filter, mut notes): (&ChunkFilter, Vec<Message>),
     ) -> Result<Retrieved, QueryError> {
         notes.extend(query.names.facts.iter().cloned());
+        let text = query.parsed.text.clone();
         if asked.is_about_code() {
-            self.add_whole_name(&mut query, asked.text, (&self.scope_of(selected), selected)).await?;
+            self.add_whole_name(&mut query, &text, (&self.scope_of(selected), selected)).await?;
         }
         let target = (asked.target, filter);
-        let Targeted { files, ranked, notes: of_files } =
-            self.targeted(&mut query, asked.text, selected, target).await?;
+        let Targeted { files, ranked, notes: of_files } = self.targeted(&mut query, &text, selected, target).await?;
         notes.extend(of_files);
         let (mut hides_related, mut left_out) = (false, BTreeSet::new());
         let (hits, relevance) = match ranked {

@@ -106,12 +106,7 @@ fn put_file(out: &mut String, file: &FileReport, with_repository: bool) {
     out.push_str(&format!("{kind} {repository}{}{end} (score {})\n", one_line(&file.path), file.score));
 }
 
-fn put_result(
-    out: &mut String,
-    number: usize,
-    result: &SearchResult,
-    (with_repository, reason): (bool, Option<&str>),
-) {
+fn put_result(out: &mut String, number: usize, result: &SearchResult, (with_repository, reason): (bool, Option<&str>)) {
     let repository = if with_repository { format!("{} ", one_line(&result.repository)) } else { String::new() };
     let kind = result.symbol_kind.as_deref().unwrap_or(&result.kind);
     let name = result.symbol.as_deref().or(result.heading.as_deref());

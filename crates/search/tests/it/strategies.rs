@@ -244,7 +244,8 @@ async fn questions_for_methods_find_the_classes_that_contain_them() {
     assert_eq!(shown(&found)[0], "Server", "{:?} {:?}", shown(&found), found.notes);
     assert!(found.notes.iter().any(|note| note.contains("\"methods that\"")), "{:?}", found.notes);
     let (found, _) = answer(content(), ask("functions that call authenticate")).await;
-    assert!(shown(&found).iter().any(|shown| shown.starts_with("Server via CALLS authenticate")), "{:?}", shown(&found));
+    let names = shown(&found);
+    assert!(names.iter().any(|name| name.starts_with("Server via CALLS authenticate")), "{names:?}");
     assert!(!found.notes.iter().any(|note| note.contains("exclude")), "{:?}", found.notes);
 }
 

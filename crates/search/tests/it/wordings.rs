@@ -1,7 +1,7 @@
 //! Checks synonyms, long questions, and questions that name a repository.
 
 use cairn_ranking::{Signal, Signals};
-use cairn_search::{QueryErrorCode, Searcher};
+use cairn_search::{QueryErrorCode, SearchRequest, Searcher, Target, TargetType};
 use cairn_testkit::FakeContent;
 
 use super::{request, searcher_over};
@@ -60,8 +60,27 @@ async fn long_questions_are_cut() {
     assert_eq!(first(&searcher, &issue).await.as_deref(), Some("one:src/a.rs"));
     let answer = searcher.search(&request(&issue, &[], Default::default())).await.expect("an answer");
     assert!(answer.query.cut.is_some());
-    let error = searcher.search(&request(&"word ".repeat(20_000), &[], Default::default())).await;
+    let with_log = format!("zorblat fails\n\n{}", "2024-01-01 worker failed with status 17\n".repeat(5_000));
+    assert_eq!(first(&searcher, &with_log).await.as_deref(), Some("one:src/a.rs"));
+    let answer = searcher.search(&request(&with_log, &[], Default::default())).await.expect("an answer");
+    let cut = answer.query.cut.expect("a report");
+    assert_eq!((cut.original_bytes, cut.used_bytes), (with_log.trim().len(), answer.query.text.len()));
+    assert!(cut.used_bytes < 1_300, "{cut:?}");
+    let error = searcher.search(&request(&"word ".repeat(1_000_000), &[], Default::default())).await;
     assert_eq!(error.expect_err("too long").code, QueryErrorCode::ValidationError);
+}
+
+/// The name of a file or symbol is also cut.
+#[tokio::test]
+async fn long_names_are_cut() {
+    let (_, searcher) = searcher_over(vec![repository("one", &[("src/a.rs", "zorblat the rows\n")])]).await;
+    for target_type in [TargetType::Symbol, TargetType::File, TargetType::Auto] {
+        let target = Target { target_type, ..Target::default() };
+        let asked = SearchRequest { target, ..request(&"zorblat_rows".repeat(10_000), &[], Default::default()) };
+        if let Err(error) = searcher.search(&asked).await {
+            assert_eq!(error.code, QueryErrorCode::NotFound, "{target_type:?}: {}", error.message);
+        }
+    }
 }
 
 #[tokio::test]
