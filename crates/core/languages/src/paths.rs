@@ -145,6 +145,10 @@ mod tests {
         check_test("python", "pkg/latest.py", false);
         check_test("go", "server/http_test.go", true);
         check_test("go", "server/test.go", false);
+        check_test("go", "server/http_spec.go", true);
+        check_test("go", "server/spec.go", false);
+        check_test("elixir", "lib/router_spec.exs", true);
+        check_test("elixir", "lib/inspec.ex", false);
         check_test("typescript", "src/a.spec.ts", true);
         check_test("javascript", "src/__tests__/a.js", true);
         check_test("rust", "tests/it.rs", true);

@@ -28,7 +28,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
         default: Public,
         member_default: Public,
     },
-    tests: TestRules { stem_suffixes: &["_test"], ..NO_TESTS },
+    tests: TestRules { stem_suffixes: &["_test", "_spec"], ..NO_TESTS },
     modules: ModuleRules { drop_leading: &["lib", "test"], ..PATH_MODULES },
     generic_brackets: b"",
     self_words: &["__MODULE__"],

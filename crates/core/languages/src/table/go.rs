@@ -16,7 +16,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     visibility: VisibilityRule::Capital,
     tests: TestRules {
         directories: &["testdata", "test", "tests"],
-        stem_suffixes: &["_test"],
+        stem_suffixes: &["_test", "_spec"],
         function_prefixes: &["Test", "Benchmark", "Fuzz"],
         signature_marks: &["*testing."],
         ..NO_TESTS
