@@ -7,6 +7,7 @@ mod asked_file;
 mod budget;
 mod candidate;
 mod code_lines;
+mod declared;
 mod definitions;
 mod expansion;
 mod fixed;

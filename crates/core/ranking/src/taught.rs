@@ -4,8 +4,9 @@
 //! of a word with at least three letters, such as `config` for `configuration`, is not collected, because its
 //! meaning is clear from its letters.
 
-use cairn_domain::{ChunkKind, ChunkRecord, WordPair};
+use cairn_domain::{ChunkRecord, WordPair};
 
+use crate::declared::is_code;
 use crate::{is_stop_word, words};
 
 /// Maximum number of pairs of one chunk.
@@ -41,12 +42,8 @@ pub fn is_shortening(short: &str, long: &str) -> bool {
 /// The abbreviations in a chunk of code, each with its word. Each pair is returned in both orders. Tests are
 /// not read, because they use the names of other code.
 pub(crate) fn taught_pairs(chunk: &ChunkRecord) -> Vec<WordPair> {
-    let is_code = matches!(
-        chunk.kind,
-        ChunkKind::Function | ChunkKind::Method | ChunkKind::Class | ChunkKind::Group | ChunkKind::Summary
-    );
     let mut found: Vec<(String, String)> = Vec::new();
-    if is_code && !chunk.is_test {
+    if is_code(chunk) && !chunk.is_test {
         for_each_declaration(&chunk.text, |name, described| {
             if found.len() < MAX_PAIRS {
                 add_pairs(name, described, &mut found);
@@ -153,6 +150,8 @@ fn dotted_names(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use cairn_domain::ChunkKind;
+
     use super::*;
     use crate::test_chunks::chunk;
 

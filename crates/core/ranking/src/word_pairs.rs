@@ -5,10 +5,11 @@
 
 use std::borrow::Borrow;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{ChunkRecord, TermCounts, WordPair};
 
+use crate::declared::{declared_names, is_code};
 use crate::{is_shortening, is_stop_word, words};
 
 /// Maximum number of learned words for each word of a question.
@@ -27,13 +28,27 @@ const MIN_CHUNKS: i64 = 3;
 /// that contain either word.
 const MIN_SHARE: i64 = 100;
 
-/// The pairs of words in the name of a chunk's symbol, each in both orders. The names of tests are not
-/// counted, because they are sentences about other code.
+/// The pairs of words in the names that a chunk defines, each in both orders: the name of its symbol, and the
+/// names that its code declares. A chunk of a small file or of a class contains several definitions. The names
+/// of tests are not counted, because they are sentences about other code.
 pub(crate) fn word_pairs(chunk: &ChunkRecord) -> Vec<WordPair> {
-    let name = match &chunk.symbol {
-        Some(symbol) if !chunk.is_test => symbol.rsplit('.').next().unwrap_or(symbol),
-        _ => return Vec::new(),
-    };
+    if chunk.is_test {
+        return Vec::new();
+    }
+    let own = chunk.symbol.as_deref().map(|symbol| symbol.rsplit('.').next().unwrap_or(symbol));
+    let declared = if is_code(chunk) { declared_names(&chunk.text) } else { Vec::new() };
+    let mut pairs = BTreeSet::new();
+    let mut found = Vec::new();
+    for pair in own.into_iter().chain(declared).flat_map(pairs_of_name) {
+        if pairs.insert((pair.word.clone(), pair.other.clone())) {
+            found.push(pair);
+        }
+    }
+    found
+}
+
+/// The pairs of words in a name, each in both orders.
+fn pairs_of_name(name: &str) -> Vec<WordPair> {
     let mut found: Vec<String> = Vec::new();
     words(name, |word| {
         let is_counted =
@@ -120,9 +135,11 @@ impl<'a, Table: Borrow<TermCounts>> LearnedWords<'a, Table> {
 
 #[cfg(test)]
 mod tests {
+    use cairn_domain::ChunkKind;
+
     use super::*;
     use crate::TermCounter;
-    use crate::test_chunks::chunk_of;
+    use crate::test_chunks::{chunk, chunk_of};
 
     fn pairs(name: &str) -> Vec<String> {
         word_pairs(&chunk_of(name)).iter().map(|pair| format!("{} {}", pair.word, pair.other)).collect()
@@ -148,6 +165,24 @@ mod tests {
         assert_eq!(pairs("retry_RetryPolicy"), ["retry policy", "policy retry"]);
         assert!(word_pairs(&ChunkRecord { is_test: true, ..chunk_of("validate_token") }).is_empty());
         assert!(word_pairs(&ChunkRecord { symbol: None, ..chunk_of("validate_token") }).is_empty());
+    }
+
+    /// A chunk of a small file has no symbol, and a chunk of a class has only the class as its symbol.
+    #[test]
+    fn all_definitions_of_a_chunk_are_paired() {
+        let of = |symbol: Option<&str>, kind: ChunkKind, text: &str| {
+            let chunk = ChunkRecord { symbol: symbol.map(str::to_owned), kind, ..chunk("src/a.py", 1, text) };
+            let pairs = word_pairs(&chunk);
+            pairs.iter().map(|pair| format!("{} {}", pair.word, pair.other)).collect::<Vec<_>>()
+        };
+        let file = "def validate_token(t):\n    pass\n\ndef revokeToken(t):\n    validate_token(t)\n";
+        let expect = ["validate token", "token validate", "revoke token", "token revoke"];
+        assert_eq!(of(None, ChunkKind::Group, file), expect);
+        let class =
+            "class TokenStore:\n    def load_rows(self):\n        pass\n    def load_rows(self, n):\n        pass\n";
+        let expect = ["token store", "store token", "load rows", "rows load"];
+        assert_eq!(of(Some("TokenStore"), ChunkKind::Class, class), expect);
+        assert_eq!(of(None, ChunkKind::Section, file), [""; 0], "a document defines nothing");
     }
 
     #[test]
