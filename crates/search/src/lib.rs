@@ -42,6 +42,7 @@ mod modules;
 mod named_code;
 mod named_packages;
 mod named_places;
+mod near_words;
 mod neighbours;
 mod overrides;
 mod pattern_index;

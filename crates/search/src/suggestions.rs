@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use cairn_domain::Scope;
 use cairn_ports::{ChunkFilter, NameMatch};
 use cairn_question::Synonyms;
-use cairn_ranking::{StopWords, terms};
+use cairn_ranking::{ScopeFrequencies, StopWords, terms};
 
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::KnownRepository;
 use crate::{QueryError, Searcher};
 
+/// Maximum number of suggestions.
+const MAX_SUGGESTIONS: usize = 5;
 /// Maximum number of suggestions of each kind.
 const MAX_OF_A_KIND: usize = 2;
 /// Counting stops at this number of definitions of a name, or of chunks that pass a filter.
@@ -21,6 +23,8 @@ const MAX_COUNTED: usize = 1_000;
 pub enum SuggestionKind {
     /// A name that is similar to an absent name in the question.
     NearName,
+    /// A word that is similar to an absent word in the question, and that names in scope contain.
+    NearWord,
     /// A synonym of an absent word in the question.
     Synonym,
     /// A word in the question.
@@ -31,6 +35,7 @@ impl SuggestionKind {
     pub fn as_str(self) -> &'static str {
         match self {
             SuggestionKind::NearName => "near_name",
+            SuggestionKind::NearWord => "near_word",
             SuggestionKind::Synonym => "synonym",
             SuggestionKind::PartialMatch => "partial_match",
         }
@@ -59,6 +64,7 @@ impl SuggestedQuery {
                 let definitions = if num == 1 { "definition" } else { "definitions" };
                 format!("similar to `{}`; {num} {definitions}", self.instead_of)
             }
+            SuggestionKind::NearWord => format!("similar to `{}`; {num} {chunks} {contain} it", self.instead_of),
             SuggestionKind::Synonym => format!("instead of `{}`; {num} {chunks} {contain} it", self.instead_of),
             SuggestionKind::PartialMatch => format!("a word of the question; {num} {chunks} {contain} it"),
         }
@@ -66,8 +72,9 @@ impl SuggestedQuery {
 }
 
 impl Searcher {
-    /// Questions that have results. Each question consists of a near name of an absent name, a synonym of an
-    /// absent word, or a word of the question that the scope contains (rarest first).
+    /// At most [`MAX_SUGGESTIONS`] questions that have results. Each question consists of a near name of an
+    /// absent name, a word that is similar to an absent word, a synonym of an absent word, or a word of the
+    /// question that the scope contains (rarest first), in this order.
     pub(crate) async fn suggested_queries(
         &self,
         query: &PreparedQuery,
@@ -79,25 +86,20 @@ impl Searcher {
         let counted = Counted { searcher: self, query, scope: &scope, filter };
         let absent: Vec<&String> =
             query.words.keywords.iter().filter(|word| query.frequencies.num_chunks_with(word) == 0).collect();
+        let near = self.near_words(&query.view, &scope, &absent).await?;
         let synonyms = synonyms_of(&absent, Synonyms { configured: &self.synonyms, learned: &[] });
-        let texts: Vec<&str> = synonyms.iter().map(|(_, synonym)| synonym.as_str()).collect();
+        let texts: Vec<&str> = near.iter().chain(&synonyms).map(|(_, other)| other.as_str()).collect();
         let frequencies = self.frequencies(selected, &texts.join(" ")).await?;
-        let of_synonyms = synonyms.into_iter().map(|(word, synonym)| Candidate {
-            num_chunks: frequencies.num_chunks_with(&synonym),
-            query: synonym,
-            instead_of: word,
-        });
-        found.extend(counted.best(SuggestionKind::Synonym, of_synonyms.collect()).await?);
-        let of_words = query.words.keywords.iter().map(|word| Candidate {
-            num_chunks: query.frequencies.num_chunks_with(word),
-            query: word.clone(),
-            instead_of: word.clone(),
-        });
-        let mut of_words: Vec<Candidate> = of_words.collect();
-        of_words.sort_by_key(|candidate| candidate.num_chunks);
-        found.extend(counted.best(SuggestionKind::PartialMatch, of_words).await?);
+        for (kind, pairs) in [(SuggestionKind::NearWord, near), (SuggestionKind::Synonym, synonyms)] {
+            found.extend(counted.best(kind, candidates(pairs, &frequencies)).await?);
+        }
+        let own = query.words.keywords.iter().map(|word| (word.clone(), word.clone()));
+        let mut own = candidates(own.collect(), &query.frequencies);
+        own.sort_by_key(|candidate| candidate.num_chunks);
+        found.extend(counted.best(SuggestionKind::PartialMatch, own).await?);
         let mut seen = BTreeSet::new();
         found.retain(|suggestion| seen.insert(suggestion.query.to_lowercase()));
+        found.truncate(MAX_SUGGESTIONS);
         Ok(found)
     }
 
@@ -126,6 +128,16 @@ struct Candidate {
     instead_of: String,
     /// Number of chunks that contain the word, without the filter.
     num_chunks: u64,
+}
+
+/// The candidates for pairs of a word of the question and the word that is suggested instead of it.
+fn candidates(pairs: Vec<(String, String)>, frequencies: &ScopeFrequencies) -> Vec<Candidate> {
+    let candidate = |(instead_of, query): (String, String)| Candidate {
+        num_chunks: frequencies.num_chunks_with(&query),
+        query,
+        instead_of,
+    };
+    pairs.into_iter().map(candidate).collect()
 }
 
 /// The data that is needed to count the chunks that contain a word.

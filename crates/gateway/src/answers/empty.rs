@@ -36,7 +36,7 @@ pub struct EmptyReport {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SuggestionReport {
     pub query: String,
-    /// `near_name`, `synonym` or `partial_match`.
+    /// `near_name`, `near_word`, `synonym` or `partial_match`.
     pub kind: String,
     pub reason: String,
     /// Number of definitions of a name, or of chunks that contain a word.

@@ -60,6 +60,28 @@ async fn question_about_absent_subject_gets_useful_suggestions() {
     }
 }
 
+/// A misspelled or longer word is not contained in any chunk, but names in scope contain a similar word.
+#[tokio::test]
+async fn similar_words_of_names_are_suggested() {
+    let content = || {
+        let hook = |number: usize, content: FakeContent| {
+            let (path, name) = (format!("src/hooks/hook_{number}.rs"), format!("sendWebhook{number}"));
+            let text = format!("fn {name}() {{\n    // Sends the webhook to its target.\n}}\n");
+            content.file(&path, "rust", &text).symbol(&path, &name, SymbolKind::Function, (1, 3))
+        };
+        (0..3).fold(server(), |content, number| hook(number, content))
+    };
+    for (question, word) in [("where is the qwonkle webhookz", "webhookz"), ("flurbish qwonkle webhookin", "webhookin")]
+    {
+        let answer = ask(vec![content()], question, &[], ChunkFilter::default()).await;
+        let suggestions = answer.nothing_found.expect("an explanation").suggestions;
+        assert!(suggestions.len() <= 5, "{suggestions:?}");
+        let near = suggestions.iter().find(|found| found.kind == SuggestionKind::NearWord).expect("a similar word");
+        assert_eq!((near.query.as_str(), near.instead_of.as_str(), near.num_matches), ("webhook", word, 3));
+        assert_eq!(near.reason(), format!("similar to `{word}`; 3 chunks contain it"));
+    }
+}
+
 #[tokio::test]
 async fn gibberish_is_refused_with_and_without_filter() {
     let rust = ChunkFilter { languages: vec!["rust".to_owned()], ..ChunkFilter::default() };
