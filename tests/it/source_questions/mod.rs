@@ -3,6 +3,7 @@
 //!
 //! `scripts/source-questions` writes the page.
 
+mod expectation;
 mod page;
 
 use std::collections::BTreeSet;
@@ -10,45 +11,28 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use self::expectation::Expectation;
 use crate::harness::Index;
 
 const QUESTIONS: &str = include_str!("questions.txt");
-/// Number of results among which the expected path must be.
-const FIRST: usize = 3;
 
 /// A question, with the answer that is expected.
 struct ListedQuestion<'a> {
     /// The words of the command before the question.
     command: Vec<&'a str>,
     question: &'a str,
-    query_type: &'a str,
-    path: &'a str,
-    /// The paths of the steps, in order. The first of them is the first step; other steps may come between
-    /// them.
-    steps: Vec<&'a str>,
-    /// Whether the first result shows the edge over which it was found.
-    has_via: bool,
+    expected: Expectation<'a>,
 }
 
 impl<'a> ListedQuestion<'a> {
     /// Reads a line of the list; None for an empty line and for a comment.
     fn read(line: &'a str) -> Option<Self> {
         let (asked, expected) = line.rsplit_once(" => ").filter(|_| !line.starts_with('#'))?;
-        let mut parts = expected.split("; ");
-        let (query_type, path) = parts.next().and_then(|part| part.split_once(' ')).expect("a type and a path");
-        let (mut steps, mut has_via) = (Vec::new(), false);
-        for part in parts {
-            match part.split_once(' ') {
-                Some(("steps", paths)) => steps = paths.split(' ').collect(),
-                None if part == "via" => has_via = true,
-                _ => panic!("an unknown check: {line}"),
-            }
-        }
         let (command, question) = match asked.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
             Some((command, question)) => (command.split(' ').collect(), question),
             None => (vec!["search"], asked),
         };
-        Some(Self { command, question, query_type, path, steps, has_via })
+        Some(Self { command, question, expected: Expectation::read(expected) })
     }
 
     fn answer(&self, index: &Index) -> Value {
@@ -59,36 +43,6 @@ impl<'a> ListedQuestion<'a> {
         let output = index.run(&words);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{words:?}: {error}: {text}"))
-    }
-
-    /// The difference between the answer and the expected answer.
-    fn fault(&self, answer: &Value) -> Option<String> {
-        let (found, query_type) = (page::paths(answer), answer["query_type"].as_str().unwrap_or("-"));
-        let has_type = self.query_type == "-" || self.query_type == query_type;
-        let has_path = match self.path {
-            "-" => true,
-            "nothing" => found.is_empty(),
-            path => found.iter().take(FIRST).any(|found| found == path),
-        };
-        let (question, expected) = (self.question, self.path);
-        if !has_type || !has_path {
-            return Some(format!("{question}: {query_type} {found:?}, expected {expected}"));
-        }
-        let steps = page::steps(answer);
-        if !self.has_steps(&steps) {
-            return Some(format!("{question}: steps {steps:?}, expected {:?}", self.steps));
-        }
-        if self.has_via && !answer["results"][0]["via"].is_string() {
-            return Some(format!("{question}: the first result shows no edge"));
-        }
-        let no_path = page::texts(&answer["notes"]).into_iter().find(|note| note.starts_with("No path"));
-        no_path.filter(|_| self.query_type == "flow").map(|note| format!("{question}: {note}"))
-    }
-
-    fn has_steps(&self, found: &[String]) -> bool {
-        let has_first = self.steps.first().is_none_or(|first| found.first().is_some_and(|found| found == first));
-        let mut rest = found.iter();
-        has_first && self.steps.iter().all(|step| rest.any(|found| found == step))
     }
 }
 
@@ -122,7 +76,7 @@ fn page_of_the_source_questions_is_current() {
         let Some(asked) = ListedQuestion::read(line) else { continue };
         assert!(asked_before.insert((asked.command.clone(), asked.question)), "twice: {line}");
         let answer = asked.answer(&index);
-        faults.extend(asked.fault(&answer));
+        faults.extend(asked.expected.fault(&answer).map(|fault| format!("{}: {fault}", asked.question)));
         text.push_str(&page::entry(&asked.command, asked.question, &answer));
     }
     assert!(asked_before.len() > 60, "{} questions", asked_before.len());

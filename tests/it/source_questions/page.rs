@@ -12,8 +12,9 @@ and the reason for this type, its intent, how the question was read, and the fir
 `scripts/source-questions` writes the page, and a test checks that it is current.
 
 The indexed repository is `tests/it/source_questions/repository`. It contains the code and documents that the
-questions are about. The test checks the expected type and path of each question, the steps of flows, and the
-edges of relations (`tests/it/source_questions/questions.txt`). Each question is listed once.
+questions are about. The test checks the expected answer of each question
+(`tests/it/source_questions/questions.txt`): its type, a path, and for some questions the first place, the
+edge, the steps in order, or a suggestion. Each question is listed once.
 ";
 
 /// A question and its answer.
@@ -32,11 +33,11 @@ fn quoted(question: &str) -> String {
     if is_plain { question.to_owned() } else { format!("'{question}'") }
 }
 
-pub(super) fn texts(list: &Value) -> Vec<&str> {
+fn texts(list: &Value) -> Vec<&str> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-fn list(answer: &Value, name: &str) -> Vec<Value> {
+pub(super) fn list(answer: &Value, name: &str) -> Vec<Value> {
     answer[name].as_array().cloned().unwrap_or_default()
 }
 
@@ -140,14 +141,6 @@ fn nothing(answer: &Value) -> Vec<String> {
 fn error(answer: &Value) -> Option<String> {
     let error = answer["error"].as_object()?;
     Some(format!("error {}: {}", text(&answer["error"], "code"), error["message"].as_str().unwrap_or_default()))
-}
-
-/// The paths of the steps of a flow, in order.
-pub(super) fn steps(answer: &Value) -> Vec<String> {
-    let step = |result: Value| Some((result["step"].as_u64()?, text(&result, "path")));
-    let mut steps: Vec<(u64, String)> = list(answer, "results").into_iter().filter_map(step).collect();
-    steps.sort();
-    steps.into_iter().map(|(_, path)| path).collect()
 }
 
 /// The paths in an answer, best first, without duplicates.
