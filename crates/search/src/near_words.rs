@@ -9,8 +9,8 @@ use cairn_ranking::words;
 
 use crate::{QueryError, Searcher};
 
-/// Maximum number of absent words for which similar words are searched. Each word needs two calls to the index
-/// of names.
+/// Maximum number of absent words for which similar words are searched. Each word needs two calls to the
+/// index of names.
 const MAX_ABSENT: usize = 3;
 /// Number of names that each of these calls returns.
 const NUM_NAMES: usize = 20;

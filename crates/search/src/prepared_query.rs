@@ -76,8 +76,8 @@ impl PreparedQuery {
         }
     }
 
-    /// Whether this is a pattern question that names no pattern in scope. Such a question uses the strategy of
-    /// concept questions, and patterns are not preferred.
+    /// Whether this is a pattern question that names no pattern in scope. Such a question uses the strategy
+    /// of concept questions, and patterns are not preferred.
     fn names_no_pattern(&self) -> bool {
         self.parsed.query_type == QueryType::Pattern && !self.parsed.strategy.patterns
     }

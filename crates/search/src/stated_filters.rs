@@ -49,7 +49,8 @@ pub(crate) fn overridden(own: &ChunkFilter, filters: &Filters, since: Option<i64
     words_of(filters, &fields(filters, since, |field| is_set(own, field) && differs(field)))
 }
 
-/// The fields for which the question states a filter that restricts chunks, and for which `is_wanted` is true.
+/// The fields for which the question states a filter that restricts chunks, and for which `is_wanted` is
+/// true.
 fn fields(filters: &Filters, since: Option<i64>, is_wanted: impl Fn(FilterName) -> bool) -> Vec<FilterName> {
     let stated = [
         (FilterName::Languages, !filters.languages.is_empty()),
@@ -88,8 +89,8 @@ fn include_tests(wanted: TestsWanted) -> IncludeTests {
 }
 
 /// Converts kinds of symbols to the kinds of chunks that contain such symbols. Adjacent small definitions
-/// share a chunk of the kind `group`, and the chunk of a class contains its short methods. Every chunk belongs
-/// to a file, so the word "files" does not restrict the kinds.
+/// share a chunk of the kind `group`, and the chunk of a class contains its short methods. Every chunk
+/// belongs to a file, so the word "files" does not restrict the kinds.
 fn chunk_kinds(symbol_kinds: &[&str]) -> Vec<ChunkKind> {
     use ChunkKind::{Class, Function, Group, Method, Summary};
     let mut kinds = Vec::new();

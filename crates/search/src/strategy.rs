@@ -133,8 +133,8 @@ impl Searcher {
         Ok((complete(whole), restricted.map(complete)))
     }
 
-    /// The filters that a question for code states in words, together with the filter of the caller. A kind in
-    /// the question restricts the code that follows a pattern, not the pattern itself.
+    /// The filters that a question for code states in words, together with the filter of the caller. A kind
+    /// in the question restricts the code that follows a pattern, not the pattern itself.
     fn stated(
         &self,
         asked: &Asked<'_>,

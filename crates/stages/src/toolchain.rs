@@ -14,8 +14,8 @@ pub struct Toolchain {
 /// facts.
 const LINKING_VERSION: u64 = 12;
 /// Increase this number when terms or their weights change. Version 2 added term counts to every generation,
-/// version 3 added the counts of the pairs of words in names, version 4 added the counts of abbreviations, and
-/// version 5 added the names of all definitions of a chunk.
+/// version 3 added the counts of the pairs of words in names, version 4 added the counts of abbreviations,
+/// and version 5 added the names of all definitions of a chunk.
 const TERMS_VERSION: u64 = 5;
 
 /// Increase this number when a code change produces different manifest entries, for example different tags,

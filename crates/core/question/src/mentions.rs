@@ -12,8 +12,8 @@ use crate::tokens::{Token, TokenKind};
 pub struct Mention {
     pub text: String,
     pub kind: MentionKind,
-    /// The confidence that the text refers to code, in percent. It is serialised as a number from 0 to 1, like
-    /// every confidence in an answer.
+    /// The confidence that the text refers to code, in percent. It is serialised as a number from 0 to 1,
+    /// like every confidence in an answer.
     #[serde(serialize_with = "as_share")]
     pub confidence: u32,
 }

@@ -101,8 +101,8 @@ fn name_after_keyword(line: &str) -> Option<&str> {
     }
 }
 
-/// The name at the start of a text. The name may follow a receiver, as in Go (`func (file *File) Open`), or the
-/// name of an owner (`def self.open`).
+/// The name at the start of a text. The name may follow a receiver, as in Go (`func (file *File) Open`), or
+/// the name of an owner (`def self.open`).
 fn name_at(text: &str) -> Option<&str> {
     let (mut word, mut after) = first_word(without_group(text.trim_start_matches([' ', '\t', '!', '*'])))?;
     while let Some(rest) = after.strip_prefix('.').or_else(|| after.strip_prefix("::")) {

@@ -29,8 +29,8 @@ const MIN_CHUNKS: i64 = 3;
 const MIN_SHARE: i64 = 100;
 
 /// The pairs of words in the names that a chunk defines, each in both orders: the name of its symbol, and the
-/// names that its code declares. A chunk of a small file or of a class contains several definitions. The names
-/// of tests are not counted, because they are sentences about other code.
+/// names that its code declares. A chunk of a small file or of a class contains several definitions. The
+/// names of tests are not counted, because they are sentences about other code.
 pub(crate) fn word_pairs(chunk: &ChunkRecord) -> Vec<WordPair> {
     if chunk.is_test {
         return Vec::new();

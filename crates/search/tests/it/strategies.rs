@@ -228,7 +228,8 @@ async fn kinds_in_a_pattern_question_do_not_exclude_the_pattern() {
     }
 }
 
-/// The chunk of a class contains its short methods, so a question for methods or functions also finds classes.
+/// The chunk of a class contains its short methods, so a question for methods or functions also finds
+/// classes.
 #[tokio::test]
 async fn questions_for_methods_find_the_classes_that_contain_them() {
     let class = "class Server:\n    def listen(self):\n        accept(zorblat, authenticate())\n";
