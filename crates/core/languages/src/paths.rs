@@ -137,6 +137,15 @@ mod tests {
     }
 
     #[test]
+    fn specs_are_tests() {
+        check_test("go", "server/http_spec.go", true);
+        check_test("go", "server/spec.go", false);
+        check_test("elixir", "lib/router_spec.exs", true);
+        check_test("elixir", "lib/inspec.ex", false);
+        check_test("ruby", "lib/router_spec.rb", true);
+    }
+
+    #[test]
     fn tests_are_recognised_by_path() {
         check_test("python", "pkg/test_aws.py", true);
         check_test("python", "tests/helpers.py", true);
@@ -145,10 +154,6 @@ mod tests {
         check_test("python", "pkg/latest.py", false);
         check_test("go", "server/http_test.go", true);
         check_test("go", "server/test.go", false);
-        check_test("go", "server/http_spec.go", true);
-        check_test("go", "server/spec.go", false);
-        check_test("elixir", "lib/router_spec.exs", true);
-        check_test("elixir", "lib/inspec.ex", false);
         check_test("typescript", "src/a.spec.ts", true);
         check_test("javascript", "src/__tests__/a.js", true);
         check_test("rust", "tests/it.rs", true);
