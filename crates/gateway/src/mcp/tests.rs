@@ -252,9 +252,8 @@ async fn search_shows_path_lines_symbol_code_and_stamp() {
 async fn first_result_of_each_repository_shows_its_reason() {
     let team = |number: usize| {
         let function = |name: &str| format!("// Writes the zorblat ledger rows {number}.\nfn {name}_{number}() {{}}\n");
-        FakeContent::new(&format!("team-{number}"), COMMIT)
-            .file("src/ledger.rs", "rust", &function("write"))
-            .file("src/other.rs", "rust", &function("rewrite"))
+        let content = FakeContent::new(&format!("team-{number}"), COMMIT);
+        content.file("src/ledger.rs", "rust", &function("write")).file("src/other.rs", "rust", &function("rewrite"))
     };
     let agent = FakeAgent::new((0..5).map(team).collect(), None).await;
     let found = agent.call("search_code", json!({"query": "zorblat ledger rows", "limit": 10})).await.ok();
