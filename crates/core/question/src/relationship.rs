@@ -135,7 +135,8 @@ const RULES: &[(&str, RelationSource, Guard)] = &[
         Noun,
         Guard::None,
     ),
-    ("NOUN @can? @be* @adv* made|sent|issued to|into <n:name>", Noun, Guard::None),
+    ("NOUN @can? @be* @adv* made to|into <n:name>", Noun, Guard::None),
+    ("calls|invocations @can? @be* @adv* sent|issued to|into <n:name>", Fixed(Relation::Callers), Guard::None),
     (
         "calls|invocations @can? @be* @adv* made|sent|issued by|from|in|inside <n:name>",
         Fixed(Relation::Callees),

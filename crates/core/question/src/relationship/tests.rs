@@ -66,6 +66,7 @@ fn nouns_are_joined_to_names_by_a_verb() {
     check("what calls are made by handleRequest", Some((Callees, "handleRequest")));
     check("calls made to open_file", Some((Callers, "open_file")));
     check("what calls are made often", None);
+    check("which dependencies are sent to the linker", None);
 }
 
 #[test]
