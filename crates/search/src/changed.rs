@@ -29,8 +29,8 @@ pub(crate) struct ChangedDefinition {
     pub(crate) repository: KnownRepository,
     pub(crate) symbol: SymbolEntry,
     pub(crate) substitution: Substitution,
-    /// Other definitions of the name in changed files.
-    pub(crate) others: Vec<SymbolEntry>,
+    /// Other definitions of the name in changed files, each with the name of its repository.
+    pub(crate) others: Vec<(String, SymbolEntry)>,
     files: Arc<[ChangedFile]>,
 }
 
@@ -253,7 +253,8 @@ fn best(mut candidates: Vec<Candidate<'_>>, request: NameRequest<'_>) -> Option<
     let first = candidates.first()?;
     let symbol = first.symbol.clone();
     let is_other = |other: &&Candidate<'_>| other.score == first.score && other.symbol.name == symbol.name;
-    let others = candidates.iter().skip(1).filter(is_other).map(|other| other.symbol.clone()).collect();
+    let place = |other: &Candidate<'_>| (other.known.record.name.to_string(), other.symbol.clone());
+    let others = candidates.iter().skip(1).filter(is_other).map(place).collect();
     let substitution = Substitution {
         requested: request.name.to_owned(),
         used: symbol.qualified_name.clone(),

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use cairn_domain::{LineSpan, ManifestEntry, RepoPath, SourceText, SymbolEntry, View};
-use cairn_ports::{BlobStoreError, BlobStoreExt, ErrorKind};
+use cairn_ports::{BlobStoreError, BlobStoreExt, ErrorKind, ResolvedSymbol};
 use cairn_ranking::truncate_lines;
 use cairn_redaction::{Message, Own, quoted};
 use cairn_wire::{ArtifactKind, Manifest, PackReader, decode};
@@ -12,7 +12,7 @@ use crate::bounds;
 use crate::changed::{ChangedDefinition, Definitions};
 use crate::error::REBUILD;
 use crate::heuristic::HeuristicDefinition;
-use crate::repositories::KnownRepository;
+use crate::repositories::{KnownRepository, name_of};
 use crate::resolve::{NameRequest, Resolved};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Stamp, Substitution};
 
@@ -46,8 +46,12 @@ pub struct Code {
     pub symbol: Option<SymbolEntry>,
     /// Set if the name of the symbol differs from the requested name.
     pub substitution: Option<Substitution>,
-    /// Other definitions of the name.
-    pub others: Vec<SymbolEntry>,
+    /// Other definitions of the name, each with the name of its repository.
+    pub others: Vec<(String, SymbolEntry)>,
+    /// Other repositories that contain a file with this path.
+    pub also_in: Vec<String>,
+    /// Sentences with facts that the caller must know, such as the number of definitions that are left out.
+    pub notes: Vec<Message>,
     /// The name of the pattern that the code follows.
     pub follows_pattern: Option<String>,
     pub stamps: Vec<Stamp>,
@@ -107,11 +111,13 @@ impl Searcher {
     ) -> Result<Code, QueryError> {
         let scope = self.scope_of(selected);
         let name = NameRequest { path, near_path: request.context_path.as_deref(), ..NameRequest::new(symbol) };
-        let Resolved { definitions, substitution, .. } = match self.definitions(view, &scope, selected, name).await? {
+        let resolved = match self.definitions(view, &scope, selected, name).await? {
             Definitions::Indexed(resolved) => resolved,
             Definitions::Changed(found) => return self.read_changed(selected, *found, request).await,
             Definitions::Heuristic(found) => return self.read_heuristic(view, selected, *found, request).await,
         };
+        let cut = resolved.cut_note();
+        let Resolved { definitions, substitution, .. } = resolved;
         let [best, others @ ..] = definitions.as_slice() else {
             return Err(QueryError::new(QueryErrorCode::InternalError, "a resolved name has no definition"));
         };
@@ -122,7 +128,9 @@ impl Searcher {
         let mut code = self.read_file(view, &owner, best.symbol.path.as_str(), &of_file).await?;
         code.substitution = substitution;
         code.symbol = Some(best.symbol.clone());
-        code.others = others.iter().map(|hit| hit.symbol.clone()).collect();
+        let other = |hit: &ResolvedSymbol| (name_of(selected, hit.repository), hit.symbol.clone());
+        code.others = others.iter().map(other).collect();
+        code.notes.extend(cut);
         Ok(code)
     }
 
@@ -170,6 +178,8 @@ impl Searcher {
             symbol: Some(found.symbol.clone()),
             substitution: Some(found.substitution.clone()),
             others: found.others.clone(),
+            also_in: Vec::new(),
+            notes: Vec::new(),
             follows_pattern: None,
             stamps: self.stamps(selected, &[id]).await?,
         })
@@ -200,6 +210,8 @@ impl Searcher {
             symbol: None,
             substitution: None,
             others: Vec::new(),
+            also_in: Vec::new(),
+            notes: Vec::new(),
             follows_pattern: None,
             stamps: self.stamps(selected, &[known.record.id]).await?,
         })

@@ -26,7 +26,7 @@ pub(crate) const SIMILAR: u32 = 50;
 /// Maximum number of calls that an error suggests.
 const MAX_CALLS: usize = 2;
 /// Maximum number of found paths whose distance from `near_path` is compared.
-const MAX_FOUND: usize = 200;
+pub(crate) const MAX_FOUND: usize = 200;
 
 /// The name of a file or directory to resolve.
 #[derive(Clone, Copy, Debug)]
@@ -210,11 +210,24 @@ fn named(request: FileRequest<'_>, name: &str, mut hits: Vec<FileHit>, is_direct
         matching: NameMatching::File,
         score: best.score * 10,
         reason: reason(name, best.score).to_owned(),
-        similar: others.iter().take(NUM_SIMILAR - 1).map(|hit| hit.path.to_string()).collect(),
+        similar: other_paths(&best, &others),
     });
     let namesakes = others.iter().filter(|hit| is_namesake(hit)).cloned().collect();
     let FileHit { repository, path, score, .. } = best;
     Some(NamedFile { repository, path, is_directory, score, namesakes, substitution })
+}
+
+/// The first paths that differ from the best path, without duplicates. Other repositories may contain the
+/// same paths.
+fn other_paths(best: &FileHit, others: &[FileHit]) -> Vec<String> {
+    let mut paths: Vec<String> = Vec::new();
+    for hit in others.iter().filter(|hit| hit.path != best.path) {
+        if !paths.iter().any(|path| path == hit.path.as_str()) {
+            paths.push(hit.path.to_string());
+        }
+    }
+    paths.truncate(NUM_SIMILAR - 1);
+    paths
 }
 
 fn reason(name: &str, score: u32) -> &'static str {

@@ -2,12 +2,13 @@
 
 use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeKind, NodeRecord, RepositoryId, Resolution, Scope, View};
 use cairn_ports::Direction;
+use cairn_redaction::Message;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::bounds;
 use crate::graph_request::GraphRequest;
 use crate::group_edges::{GroupEdge, GroupEdges};
-use crate::relation_target::MAX_DEFINITIONS;
+use crate::relation_target::MAX_FILES;
 use crate::repositories::{KnownRepository, name_of};
 use crate::{QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp, Substitution};
 
@@ -38,6 +39,8 @@ pub struct GraphAnswer {
     /// least this many edges.
     pub num_edges: u64,
     pub is_exact: bool,
+    /// Sentences with facts that the caller must know: how many nodes with the name are not considered.
+    pub notes: Vec<Message>,
     pub stamps: Vec<Stamp>,
 }
 
@@ -101,7 +104,8 @@ impl Searcher {
             substitution: target.substitution,
             edges,
             num_edges,
-            is_exact,
+            is_exact: is_exact && target.cut.is_empty(),
+            notes: target.cut,
         })
     }
 
@@ -148,7 +152,7 @@ impl Searcher {
         let mut files: Vec<NodeKey> = edges.iter().map(|edge| edge.file).collect();
         files.dedup();
         if files.is_empty() {
-            files = keys.iter().copied().take(MAX_DEFINITIONS).collect();
+            files = keys.iter().copied().take(MAX_FILES).collect();
         }
         let nodes = self.nodes_in_order(view, scope, &files).await?;
         let edge = |edge: GroupEdge| {

@@ -11,9 +11,6 @@ use crate::repositories::KnownRepository;
 use crate::resolve::{MIN_LEADING_SCORE, NameRequest, Resolved};
 use crate::{QueryError, QueryErrorCode, Searcher};
 
-/// Maximum number of definitions of a name.
-const MAX_DEFINITIONS: usize = 8;
-
 /// A node with a requested name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct NamedNode {
@@ -35,6 +32,9 @@ pub(crate) struct NamedCode {
     /// A sentence for the answer. Set if the name was not resolved to a definition, but to something else,
     /// such as a file.
     pub(crate) note: Option<Message>,
+    /// A sentence for the answer. Set if only some of the definitions, files or directories with the name are
+    /// used.
+    pub(crate) cut: Option<Message>,
 }
 
 /// A directory or module. In the graph, its files represent it.
@@ -160,16 +160,25 @@ impl NamedCode {
         }
     }
 
-    /// A sentence that states that some files of a directory or module are not used.
-    pub(crate) fn cut_note(&self) -> Option<Message> {
-        let group = self.group.as_ref().filter(|group| group.is_cut)?;
-        let message = Message::from("Only the first ").and(self.nodes.len()).and(" files of the ");
-        Some(message.and(group.kind.as_str()).and(" ").and(quoted(&group.name)).and(" are used."))
+    /// The sentences that state what is not used: some of the places with the name, or some files of a
+    /// directory or module.
+    pub(crate) fn cut_notes(&self) -> Vec<Message> {
+        let of_group = self.group.as_ref().filter(|group| group.is_cut).map(|group| {
+            let message = Message::from("Only the first ").and(self.nodes.len()).and(" files of the ");
+            message.and(group.kind.as_str()).and(" ").and(quoted(&group.name)).and(" are used.")
+        });
+        self.cut.clone().into_iter().chain(of_group).collect()
+    }
+
+    /// Whether code with the name is left out, so that further edges may exist.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.cut.is_some() || self.group.as_ref().is_some_and(|group| group.is_cut)
     }
 
     pub(crate) fn of_definitions(resolved: &Resolved) -> Self {
-        let symbols = resolved.definitions.iter().take(MAX_DEFINITIONS).map(|hit| hit.symbol.clone());
-        Self { nodes: symbols.map(NamedNode::of_symbol).collect(), group: None, note: None }
+        let symbols = resolved.definitions.iter().map(|hit| hit.symbol.clone());
+        let nodes = symbols.map(NamedNode::of_symbol).collect();
+        Self { nodes, cut: resolved.cut_note(), ..Self::default() }
     }
 }
 

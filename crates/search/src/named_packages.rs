@@ -103,7 +103,7 @@ fn best_packages(nodes: Vec<NodeRecord>, name: &str) -> Option<NamedCode> {
         path: None,
         definition: None,
     };
-    Some(NamedCode { nodes: nodes.map(node).collect(), group: None, note })
+    Some(NamedCode { nodes: nodes.map(node).collect(), note, ..NamedCode::default() })
 }
 
 /// How closely a requested name matches the name of a package.

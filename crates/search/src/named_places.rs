@@ -12,6 +12,7 @@ use cairn_redaction::{Message, Phrase, quoted};
 
 use crate::named_code::{NamedCode, NamedGroup, NamedNode};
 use crate::repositories::KnownRepository;
+use crate::resolve::cut_note;
 use crate::{QueryError, Searcher};
 
 /// Maximum number of files with the requested name that are used.
@@ -38,15 +39,18 @@ impl Searcher {
         let asked = as_path(name);
         let matching = if asked.contains(' ') { FileMatch::Similar } else { FileMatch::Name };
         let mut found = self.names.files(view, scope, &asked, matching, MAX_FOUND).await?;
+        let is_full = found.len() == MAX_FOUND;
         let mut grades: Vec<_> = found.iter().filter_map(|file| grade(&asked, file.path.as_str())).collect();
         grades.sort_unstable();
         let Some(best) = grades.first().copied() else { return Ok(None) };
         found.retain(|file| grade(&asked, file.path.as_str()) == Some(best));
+        let num_all = (found.len(), is_full);
         found.truncate(MAX_FILES);
+        let cut = called(cut_note(found.len(), num_all, "files called "), name);
         let first = found.first().map(|file| file.path.to_string()).unwrap_or_default();
         let note = (best != Grade::Exact).then(|| read_as(name, "file", &first));
         let nodes = found.into_iter().map(|file| file_node(file.repository, file.path)).collect();
-        Ok(Some(NamedCode { nodes, group: None, note }))
+        Ok(Some(NamedCode { nodes, note, cut, ..NamedCode::default() }))
     }
 
     /// The files of those directories whose path, or the last parts of the path, equal the name.
@@ -64,15 +68,18 @@ impl Searcher {
         graded.sort_by_key(|(grade, hit)| (*grade, hit.path.as_str().len()));
         let Some((best, first)) = graded.first().copied() else { return Ok(None) };
         let note = (best != Grade::Exact).then(|| read_as(name, "directory", first.path.as_str()));
-        let named = graded.iter().filter(|(grade, _)| *grade == best).take(MAX_DIRECTORIES);
+        let named = graded.iter().filter(|(grade, _)| *grade == best);
         let mut paths: Vec<RepoPath> = Vec::new();
         for (_, directory) in named {
             if !paths.contains(&directory.path) {
                 paths.push(directory.path.clone());
             }
         }
+        let num_all = (paths.len(), graded.len() == MAX_FOUND);
+        paths.truncate(MAX_DIRECTORIES);
+        let cut = called(cut_note(paths.len(), num_all, "directories called "), name);
         let found = self.files_of_directories(view, scope, &paths).await?;
-        Ok((!found.nodes.is_empty()).then_some(NamedCode { note, ..found }))
+        Ok((!found.nodes.is_empty()).then_some(NamedCode { note, cut, ..found }))
     }
 
     /// The files of directories. The first directory gives the group its name.
@@ -92,7 +99,7 @@ impl Searcher {
         nodes.truncate(MAX_FILES_OF_GROUP);
         let name = paths.first().map(ToString::to_string).unwrap_or_default();
         let group = Some(NamedGroup { kind: NamedKind::Directory, name, is_cut });
-        Ok(NamedCode { nodes, group, note: None })
+        Ok(NamedCode { nodes, group, ..NamedCode::default() })
     }
 
     /// The files of the modules with this name. The settings of a repository may give a module a name that
@@ -116,7 +123,7 @@ impl Searcher {
         let files = files.filter_map(|node| Some(file_node(node.repository, node.path?)));
         let nodes: Vec<NamedNode> = files.take(MAX_FILES_OF_GROUP).collect();
         let group = Some(NamedGroup { kind: NamedKind::Module, name: name.to_owned(), is_cut });
-        Ok((!nodes.is_empty()).then_some(NamedCode { nodes, group, note: None }))
+        Ok((!nodes.is_empty()).then_some(NamedCode { nodes, group, ..NamedCode::default() }))
     }
 
     /// The nodes that are reached over the edges of one kind that start at these nodes.
@@ -146,6 +153,11 @@ impl Searcher {
 fn file_node(repository: RepositoryId, path: RepoPath) -> NamedNode {
     let node = NodeKey::file(repository, &path);
     NamedNode { node, name: path.file_name().to_owned(), path: Some(path), definition: None }
+}
+
+/// The sentence about files or directories that are left out. `note` is its beginning.
+fn called(note: Option<Message>, name: &str) -> Option<Message> {
+    note.map(|note| note.and(Phrase(name)).and(" are used."))
 }
 
 pub(crate) fn read_as(name: &str, kind: &'static str, used: &str) -> Message {

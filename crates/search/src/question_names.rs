@@ -165,12 +165,13 @@ impl Searcher {
         match self.named_code(view, (scope, selected), asked, request).await? {
             NamedAs::Definitions(resolved) => {
                 let named = NamedCode::of_definitions(&resolved);
+                found.facts.extend(named.cut_notes());
                 found.add_indexed(resolved, name, false);
                 return Ok(named);
             }
             NamedAs::Place(place) => {
                 found.has_exact = true;
-                found.facts.extend(place.note.clone().into_iter().chain(place.cut_note()));
+                found.facts.extend(place.note.clone().into_iter().chain(place.cut_notes()));
                 return Ok(place);
             }
             NamedAs::Changed(changed) => {

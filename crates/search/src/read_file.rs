@@ -10,7 +10,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::code::{Code, CodeRequest, check_lines, lines};
 use crate::file_names::{FileRequest, NamedFile, read_call};
-use crate::repositories::KnownRepository;
+use crate::repositories::{KnownRepository, name_of, some_names};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// Number of manifests that are read at the same time. Concurrent reads save time, because each read waits
@@ -18,6 +18,10 @@ use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 const MANIFESTS_AT_ONCE: usize = 8;
 /// Maximum number of files, and maximum number of directories, in the list of a directory.
 const MAX_LISTED: usize = 10_000;
+/// Maximum number of other repositories with the same path that an answer lists.
+const MAX_ALSO_IN: usize = 10;
+/// Maximum number of these repositories that the sentence about them names.
+const MAX_NAMED: usize = 3;
 /// The language that is reported for the list of a directory.
 const DIRECTORY: &str = "directory";
 
@@ -57,10 +61,12 @@ impl Searcher {
         let owner = selected.iter().find(|known| known.record.id == named.repository);
         let no_file = || QueryError::new(QueryErrorCode::InternalError, "the file of a resolved name is missing");
         let owner = std::slice::from_ref(owner.ok_or_else(no_file)?);
-        let code = match named.is_directory {
+        let mut code = match named.is_directory {
             true => self.list_directory(view, &owner[0], &named.path, request).await?,
             false => self.read_file(view, owner, named.path.as_str(), request).await?,
         };
+        let same_path = named.namesakes.iter().filter(|hit| hit.path == named.path);
+        code.add_others_with_path(same_path.map(|hit| name_of(selected, hit.repository)).collect());
         Ok(Code { substitution: named.substitution, ..code })
     }
 
@@ -95,6 +101,8 @@ impl Searcher {
             symbol: None,
             substitution: None,
             others: Vec::new(),
+            also_in: Vec::new(),
+            notes: Vec::new(),
             follows_pattern: None,
             stamps: self.stamps(std::slice::from_ref(known), &[known.record.id]).await?,
         })
@@ -126,13 +134,15 @@ impl Searcher {
         let path = path.trim_start_matches("./");
         let owners = match selected {
             [_] => selected.to_vec(),
-            _ => self.owners(view, selected, path).await?,
+            _ => self.nearest_owners(view, selected, path, request.context_path.as_deref()).await?,
         };
         for known in &owners {
             let Some(entry) = self.manifest_entry(known, path).await? else { continue };
             match self.text(&entry).await? {
                 Some(source) => {
-                    let code = self.code(known, selected, &entry, &source, request).await?;
+                    let mut code = self.code(known, selected, &entry, &source, request).await?;
+                    let others = owners.iter().filter(|other| other.record.id != known.record.id);
+                    code.add_others_with_path(others.map(|other| other.record.name.to_string()).collect());
                     return Ok(Some(self.with_pattern(view, known, code).await?));
                 }
                 None if owners.len() == 1 => return Err(not_indexed(path, &entry)),
@@ -159,6 +169,23 @@ impl Searcher {
         Ok(None)
     }
 
+    /// The repositories that contain the path. Repositories that also contain the file `near_path` come
+    /// first.
+    async fn nearest_owners(
+        &self,
+        view: &View,
+        selected: &[KnownRepository],
+        path: &str,
+        near_path: Option<&str>,
+    ) -> Result<Vec<KnownRepository>, QueryError> {
+        let mut owners = self.owners(view, selected, path).await?;
+        if let (Some(near), true) = (near_path, owners.len() > 1) {
+            let near = self.owners(view, &owners, near).await?;
+            owners.sort_by_key(|known| near.iter().all(|near| near.record.id != known.record.id));
+        }
+        Ok(owners)
+    }
+
     /// The repositories that contain the path according to the name index, in the order of `selected`.
     async fn owners(
         &self,
@@ -169,6 +196,18 @@ impl Searcher {
         let hits = self.names.files(view, &self.scope_of(selected), path, FileMatch::Path, selected.len()).await?;
         let owners: BTreeSet<RepositoryId> = hits.iter().map(|hit| hit.repository).collect();
         Ok(selected.iter().filter(|known| owners.contains(&known.record.id)).cloned().collect())
+    }
+}
+
+impl Code {
+    /// Adds the names of other repositories that contain the path, and a sentence with the number of these
+    /// repositories.
+    fn add_others_with_path(&mut self, mut names: Vec<String>) {
+        let Some(some) = some_names(&names, names.len(), MAX_NAMED) else { return };
+        let note = Message::default().and(quoted(self.path.as_str())).and(" is also a path in ").and(Own(some));
+        self.notes.push(note.and("; `repository` selects one of them."));
+        names.truncate(MAX_ALSO_IN);
+        self.also_in = names;
     }
 }
 

@@ -79,7 +79,7 @@ impl Searcher {
         if matches!(asked.relation, Relation::Overrides | Relation::Overridden)
             && let Some(chunks) = self.overriding(query, scope, asked, named).await?
         {
-            let notes = if chunks.is_empty() { vec![no_edges(asked)] } else { Vec::new() };
+            let notes = if chunks.is_empty() { vec![no_edges(asked, named)] } else { Vec::new() };
             let chunks = chunks.into_iter().map(|(id, via)| RelatedChunk { id, definition: 0, via }).collect();
             return Ok(Related { chunks, notes });
         }
@@ -94,7 +94,7 @@ impl Searcher {
         }
         let positions = positions(asked, named);
         sort(&mut reached, &positions, &first);
-        let (num, is_cut) = (reached.len(), is_cut || has_full_node(&reached, MAX_EDGES));
+        let (num, is_cut) = (reached.len(), is_cut || named.is_cut() || has_full_node(&reached, MAX_EDGES));
         let mut chunks = self.package_uses(query, scope, asked, named, &reached).await?;
         chunks.extend(self.chunks_of(query, scope, (named, &positions), reached).await?);
         let mut seen = BTreeSet::new();
@@ -102,7 +102,7 @@ impl Searcher {
         let counted = Counted { num, is_cut, is_all_shown: chunks.len() <= MAX_RELATED && num <= MAX_SITES };
         chunks.truncate(MAX_RELATED);
         notes.extend(match counted.num {
-            0 if asked.other.is_none() => Some(no_edges(asked)),
+            0 if asked.other.is_none() => Some(no_edges(asked, named)),
             _ => shown_first(asked, counted, chunks.len(), named.target(&asked.name)),
         });
         Ok(Related { chunks, notes })

@@ -3,6 +3,8 @@
 use cairn_question::{Relation, RelationshipAsked};
 use cairn_redaction::{Given, Message, Phrase, Whole, quoted};
 
+use crate::named_code::NamedCode;
+
 /// Maximum number of chunks that come before other results because they have the requested relation to a
 /// name.
 pub(crate) const MAX_RELATED: usize = 60;
@@ -20,9 +22,11 @@ pub(crate) struct Counted {
 /// The maximum value of `limit` of `analyze_relationship`.
 const MAX_LIMIT: usize = 500;
 
-/// The sentence for a name without edges of the requested relation.
-pub(crate) fn no_edges(asked: &RelationshipAsked) -> Message {
+/// The sentence for a name without edges of the requested relation. If some code with the name was left out,
+/// the sentence is only about the considered code.
+pub(crate) fn no_edges(asked: &RelationshipAsked, named: &NamedCode) -> Message {
     let message = Message::from("The graph contains no ").and(words_of(asked.relation)).and(" ");
+    let message = message.and(if named.is_cut() { "the considered code called " } else { "" });
     message.and(Given(&asked.name)).and("; the results are found by words.")
 }
 

@@ -3,16 +3,17 @@
 
 use cairn_domain::{NodeKey, RepoPath, Scope, View};
 use cairn_question::{NamedKind, Relation, RelationshipAsked};
+use cairn_redaction::{Message, Phrase};
 
-use crate::file_names::{FileRequest, NamedFile, SAME_NAME, SAME_PATH};
+use crate::file_names::{FileRequest, MAX_FOUND, NamedFile, SAME_NAME, SAME_PATH};
 use crate::graph_request::GraphRequest;
 use crate::named_code::{NamedAs, NamedCode, NamedGroup, NamedNode};
 use crate::repositories::KnownRepository;
-use crate::resolve::{NUM_SIMILAR, NameMatching, NameRequest, Resolved};
+use crate::resolve::{NUM_SIMILAR, NameMatching, NameRequest, Resolved, cut_note};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Substitution};
 
-/// The maximum number of definitions of a name that are considered.
-pub(crate) const MAX_DEFINITIONS: usize = 20;
+/// The maximum number of files with one name that are considered.
+pub(crate) const MAX_FILES: usize = 20;
 
 /// The nodes to which a requested name was resolved.
 pub(crate) struct RelationTarget {
@@ -22,6 +23,8 @@ pub(crate) struct RelationTarget {
     pub(crate) is_group: bool,
     /// Set if the name of the nodes differs from the requested name.
     pub(crate) substitution: Option<Substitution>,
+    /// Sentences that state how many nodes with the name are not considered.
+    pub(crate) cut: Vec<Message>,
 }
 
 impl Searcher {
@@ -35,7 +38,7 @@ impl Searcher {
     ) -> Result<RelationTarget, QueryError> {
         let nodes = self.file_nodes(view, scope, selected, &request.name).await?;
         if !nodes.is_empty() {
-            return Ok(RelationTarget { nodes, is_group: false, substitution: None });
+            return Ok(RelationTarget { nodes, is_group: false, substitution: None, cut: Vec::new() });
         }
         let near_path = request.context_path.as_deref();
         let name = NameRequest { near_path, ..NameRequest::new(&request.name) };
@@ -101,8 +104,12 @@ impl Searcher {
             return Ok(target_of_place(place, requested));
         }
         let namesakes = namesakes.iter().map(|hit| NodeKey::file(hit.repository, &hit.path));
-        let nodes = [NodeKey::file(repository, &path)].into_iter().chain(namesakes);
-        Ok(RelationTarget { nodes: nodes.take(MAX_DEFINITIONS).collect(), is_group: false, substitution })
+        let mut nodes: Vec<NodeKey> = [NodeKey::file(repository, &path)].into_iter().chain(namesakes).collect();
+        let num_all = (nodes.len(), nodes.len() >= MAX_FOUND);
+        nodes.truncate(MAX_FILES);
+        let cut = cut_note(nodes.len(), num_all, "files called ");
+        let cut = cut.map(|note| note.and(Phrase(requested)).and(" are considered.")).into_iter().collect();
+        Ok(RelationTarget { nodes, is_group: false, substitution, cut })
     }
 
     async fn file_nodes(
@@ -127,8 +134,9 @@ fn asked(name: &str) -> RelationshipAsked {
 }
 
 fn target_of_definitions(resolved: Resolved) -> RelationTarget {
-    let nodes = resolved.definitions.iter().take(MAX_DEFINITIONS).map(|hit| hit.symbol.node).collect();
-    RelationTarget { nodes, is_group: false, substitution: resolved.substitution }
+    let nodes = resolved.definitions.iter().map(|hit| hit.symbol.node).collect();
+    let cut = resolved.cut_note().into_iter().collect();
+    RelationTarget { nodes, is_group: false, substitution: resolved.substitution, cut }
 }
 
 fn target_of_place(place: NamedCode, requested: &str) -> RelationTarget {
@@ -161,8 +169,8 @@ fn target_of_place(place: NamedCode, requested: &str) -> RelationTarget {
         }
         (None, _) => None,
     };
-    let is_group = place.group.is_some();
-    RelationTarget { nodes: place.nodes.into_iter().map(|node| node.node).collect(), is_group, substitution }
+    let (is_group, cut) = (place.group.is_some(), place.cut_notes());
+    RelationTarget { nodes: place.nodes.into_iter().map(|node| node.node).collect(), is_group, substitution, cut }
 }
 
 /// Adds a note to the hint of an error.

@@ -22,9 +22,12 @@ pub(crate) const SAME_NAME: u32 = 950;
 pub(crate) const NUM_SIMILAR: usize = 5;
 /// Number of near names that are read to find a near name in one file.
 const NUM_NEAR_IN_SCOPE: usize = 200;
-/// Maximum number of definitions of a name in an answer. Uses are counted only for this number of
-/// definitions, because the call that counts them reads the edges of every definition.
+/// Maximum number of definitions of a name that an answer considers. The answer states the number of all
+/// definitions if there are more.
 const MAX_DEFINITIONS: usize = 50;
+/// Maximum number of definitions of a name whose uses are counted, because the call that counts them reads
+/// the edges of every definition.
+const MAX_COUNTED: usize = 200;
 
 /// The way in which a name in an answer was matched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -165,8 +168,10 @@ impl<'a> NameRequest<'a> {
 /// The definitions to which a name was resolved.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Resolved {
-    /// The definitions of one name, best first. Never empty.
+    /// The best definitions of one name, best first. Never empty.
     pub(crate) definitions: Vec<ResolvedSymbol>,
+    /// The number of definitions of the name in scope. At most `MAX_RESOLVED` definitions are counted.
+    pub(crate) num_definitions: usize,
     /// The best definition of each other near name, nearest name first.
     pub(crate) near: Vec<ResolvedSymbol>,
     /// Set if the name differs from the requested name.
@@ -184,6 +189,22 @@ impl Resolved {
         let all: Vec<ResolvedSymbol> = self.definitions.iter().chain(&self.near).cloned().collect();
         different_names(&all)
     }
+
+    /// A sentence that states how many definitions of the name are left out. `None` if none is left out.
+    pub(crate) fn cut_note(&self) -> Option<Message> {
+        let (first, num_all) = (self.definitions.first()?, self.num_definitions);
+        let note = cut_note(self.definitions.len(), (num_all, num_all >= MAX_RESOLVED), "definitions of ")?;
+        let note = note.and(quoted(&first.symbol.name)).and(" are considered; `path#name` selects the definitions");
+        Some(note.and(" in one file."))
+    }
+}
+
+/// The beginning of a sentence about code with one name: the number of used places and the number of all
+/// places. `None` if all places are used. `is_at_least` states whether further places may exist.
+pub(crate) fn cut_note(num_used: usize, (num_all, is_at_least): (usize, bool), what: &'static str) -> Option<Message> {
+    let at_least = if is_at_least { "at least " } else { "" };
+    let note = Message::from("Only ").and(num_used).and(" of ").and(at_least).and(num_all).and(" ").and(what);
+    (num_used < num_all).then_some(note)
 }
 
 impl Searcher {
@@ -216,9 +237,10 @@ impl Searcher {
             others = one_of_each(hits.iter().filter(|hit| hit.symbol.name != name));
             hits.retain(|hit| hit.rank == best.rank && hit.symbol.name == name);
         }
+        let num_definitions = hits.len();
         self.sort_definitions(view, scope, &mut hits, request).await?;
         let substitution = hits.first().and_then(|first| substitution(request.name, first, &others));
-        Ok(Resolved { definitions: hits, near: others, substitution })
+        Ok(Resolved { definitions: hits, num_definitions, near: others, substitution })
     }
 
     /// The hits in one file. A near name in this file is found even if other files contain nearer names. If
@@ -281,13 +303,14 @@ impl Searcher {
         let mut with_uses: Vec<(ResolvedSymbol, u64)> = hits.drain(..).map(|hit| (hit, 0)).collect();
         let context = DefinitionContext { near_path: request.near_path };
         sort(&mut with_uses, context);
-        with_uses.truncate(MAX_DEFINITIONS);
         if request.counts_uses && with_uses.len() > 1 {
+            with_uses.truncate(MAX_COUNTED);
             let nodes: Vec<NodeKey> = with_uses.iter().map(|(hit, _)| hit.symbol.node).collect();
             let counts = self.graph.num_uses(view, scope, &nodes).await?;
             with_uses.iter_mut().zip(counts).for_each(|((_, uses), count)| *uses = count);
             sort(&mut with_uses, context);
         }
+        with_uses.truncate(MAX_DEFINITIONS);
         hits.extend(with_uses.into_iter().map(|(hit, _)| hit));
         Ok(())
     }

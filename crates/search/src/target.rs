@@ -132,9 +132,8 @@ impl Searcher {
         let search = FileSearch { name: &name, scope: &scope, selected, target, filter };
         match target.target_type {
             TargetType::Symbol => {
-                let ranked = self.definitions_as_results(query, text, (&scope, selected), (target, filter)).await;
-                let ranked = ranked.map_err(|error| with_filename_call(error, &name))?;
-                Ok(Targeted { ranked: Some(ranked), ..Targeted::default() })
+                let found = self.definitions_as_results(query, text, (&scope, selected), (target, filter)).await;
+                found.map_err(|error| with_filename_call(error, &name))
             }
             TargetType::Auto if self.signals.has(Signal::FileNames) => {
                 self.files_of_question(query, text, search).await
@@ -155,21 +154,12 @@ impl Searcher {
         text: &str,
         (scope, selected): (&Scope, &[KnownRepository]),
         (target, filter): (&Target, &ChunkFilter),
-    ) -> Result<Vec<RankedHit>, QueryError> {
+    ) -> Result<Targeted, QueryError> {
         let name = asked_name(query).unwrap_or_else(|| text.trim().to_owned());
         let request = NameRequest { near_path: target.context_path.as_deref(), ..NameRequest::new(&name) };
-        query.names = QuestionNames::default();
-        match self.definitions(&query.view, scope, selected, request).await? {
-            Definitions::Indexed(Resolved { definitions, near, substitution }) => {
-                substitution.into_iter().for_each(|used| query.names.note_used(used, None));
-                query.names.leading = definitions.into_iter().chain(near).map(Leading::of).collect();
-            }
-            Definitions::Changed(found) => query.names.lead_with_changed(&found),
-            Definitions::Heuristic(found) => {
-                query.names.note_used(found.substitution.clone(), Some(found.place(selected)));
-                query.names.leading = vec![found.leading()];
-            }
-        }
+        let definitions = self.definitions(&query.view, scope, selected, request).await?;
+        let (names, cut) = names_of(definitions, selected);
+        query.names = names;
         let leading = &query.names.leading;
         let indexed = leading.iter().filter(|leading| leading.chunk.is_none());
         let mut chunks = self.fetch(&query.view, scope, indexed.filter_map(Leading::id).collect()).await?;
@@ -186,8 +176,27 @@ impl Searcher {
             let (rank, percent) = (results.len() as u32 + 1, u64::from(leading.hit.score));
             results.push(result(chunk, rank, percent, (!is_own).then_some(definition)));
         }
-        Ok(results)
+        Ok(Targeted { ranked: Some(results), notes: cut.into_iter().collect(), ..Targeted::default() })
     }
+}
+
+/// The definitions as the names of a question, and a sentence that states how many definitions are left out.
+fn names_of(definitions: Definitions, selected: &[KnownRepository]) -> (QuestionNames, Option<Message>) {
+    let (mut names, mut cut) = (QuestionNames::default(), None);
+    match definitions {
+        Definitions::Indexed(resolved) => {
+            cut = resolved.cut_note();
+            let Resolved { definitions, near, substitution, .. } = resolved;
+            substitution.into_iter().for_each(|used| names.note_used(used, None));
+            names.leading = definitions.into_iter().chain(near).map(Leading::of).collect();
+        }
+        Definitions::Changed(found) => names.lead_with_changed(&found),
+        Definitions::Heuristic(found) => {
+            names.note_used(found.substitution.clone(), Some(found.place(selected)));
+            names.leading = vec![found.leading()];
+        }
+    }
+    (names, cut)
 }
 
 /// Adds a call that searches for files to the error for an absent symbol, if the name of the symbol looks

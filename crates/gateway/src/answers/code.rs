@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::resolution::Resolution;
 use super::source::SourceStamp;
 
+/// Maximum number of other definitions that are listed as text. Further ones are only counted.
+const MAX_OTHERS: usize = 3;
+
 /// Text of a file, as stored in the index.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CodeText {
@@ -28,6 +31,12 @@ pub struct CodeText {
     #[serde(flatten)]
     pub resolution: Option<Resolution>,
     pub other_definitions: Vec<SymbolPlace>,
+    /// Other repositories that contain a file with this path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_in: Vec<String>,
+    /// Facts about the answer, such as the number of definitions that are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The name of the pattern that the code follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows_pattern: Option<String>,
@@ -37,6 +46,8 @@ pub struct CodeText {
 /// A symbol and the place of its name.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SymbolPlace {
+    #[serde(default)]
+    pub repository: String,
     pub name: String,
     pub kind: String,
     pub path: String,
@@ -45,6 +56,8 @@ pub struct SymbolPlace {
 
 impl CodeText {
     pub fn of(code: Code) -> Self {
+        let symbol = code.symbol.as_ref().map(|symbol| SymbolPlace::of(&code.repository, symbol));
+        let other = |(repository, symbol): &(String, SymbolEntry)| SymbolPlace::of(repository, symbol);
         Self {
             repository: code.repository,
             path: code.path.to_string(),
@@ -54,18 +67,36 @@ impl CodeText {
             num_lines: code.num_lines,
             text: code.text,
             num_lines_cut: code.num_lines_cut,
-            symbol: code.symbol.as_ref().map(SymbolPlace::of),
+            symbol,
             resolution: code.substitution.as_ref().map(Resolution::of),
-            other_definitions: code.others.iter().map(SymbolPlace::of).collect(),
+            other_definitions: code.others.iter().map(other).collect(),
+            also_in: code.also_in,
+            notes: code.notes.iter().map(ToString::to_string).collect(),
             follows_pattern: code.follows_pattern,
             sources: SourceStamp::all(&code.stamps),
         }
     }
+
+    /// The first other definitions, one on each line, and the number of further ones. `clean` makes names
+    /// safe for the output.
+    pub fn other_definition_lines(&self, clean: impl Fn(&str) -> String) -> Vec<String> {
+        let several = self.other_definitions.iter().any(|other| other.repository != self.repository);
+        let line = |other: &SymbolPlace| {
+            let SymbolPlace { repository, name, kind, path, line } = other;
+            let repository = if several { format!("{} ", clean(repository)) } else { String::new() };
+            format!("also defined: {kind} {} {repository}{}:{line}", clean(name), clean(path))
+        };
+        let mut lines: Vec<String> = self.other_definitions.iter().take(MAX_OTHERS).map(line).collect();
+        let num_more = self.other_definitions.len() - lines.len();
+        lines.extend((num_more > 0).then(|| format!("also defined at {num_more} more places")));
+        lines
+    }
 }
 
 impl SymbolPlace {
-    fn of(symbol: &SymbolEntry) -> Self {
+    fn of(repository: &str, symbol: &SymbolEntry) -> Self {
         Self {
+            repository: repository.to_owned(),
             name: symbol.qualified_name.clone(),
             kind: symbol.kind.as_str().to_owned(),
             path: symbol.path.to_string(),

@@ -22,6 +22,9 @@ pub struct Relationships {
     /// If false, there are at least `num_edges` edges.
     #[serde(default = "exact")]
     pub is_exact: bool,
+    /// Facts about the answer, such as the number of definitions that are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     pub sources: Vec<SourceStamp>,
 }
 
@@ -104,6 +107,7 @@ impl Relationships {
             edges: answer.edges.iter().map(EdgeReport::of).collect(),
             num_edges: answer.num_edges,
             is_exact: answer.is_exact,
+            notes: answer.notes.iter().map(ToString::to_string).collect(),
             sources: SourceStamp::all(&answer.stamps),
         }
     }

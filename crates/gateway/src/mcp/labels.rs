@@ -168,7 +168,7 @@ impl Label for Resolution {
 
 impl Label for SearchResults {
     fn label_except(&mut self, _given: &RequestSettings) {
-        self.notes.iter_mut().for_each(|note| *note = labelled(note));
+        label_notes(&mut self.notes);
         for name in &mut self.names {
             label_names(&mut name.similar);
             name.resolution.iter_mut().for_each(Label::label);
@@ -184,13 +184,19 @@ impl Label for SearchResults {
 impl Label for CodeText {
     fn label_except(&mut self, _given: &RequestSettings) {
         self.resolution.iter_mut().for_each(Label::label);
+        label_notes(&mut self.notes);
     }
 }
 
 impl Label for Relationships {
     fn label_except(&mut self, _given: &RequestSettings) {
         self.resolution.iter_mut().for_each(Label::label);
+        label_notes(&mut self.notes);
     }
+}
+
+fn label_notes(notes: &mut [String]) {
+    notes.iter_mut().for_each(|note| *note = labelled(note));
 }
 
 /// Labels the names and the descriptions of modules, which are text of the repository.

@@ -162,7 +162,7 @@ pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
 
 /// Types whose fields the tool schemas omit. These types have many fields, and few clients need the fields.
 /// The OpenAPI document describes the fields of these types.
-const OMITTED: [&str; 16] = [
+const OMITTED: [&str; 17] = [
     "/$defs/RunResult",
     "/$defs/SuggestedCall",
     "/$defs/QueryReport",
@@ -171,6 +171,7 @@ const OMITTED: [&str; 16] = [
     "/$defs/NameMatchReport",
     "/$defs/FileReport",
     "/$defs/TextPlace",
+    "/$defs/SymbolPlace",
     "/$defs/EmptyReport",
     "/$defs/GrepFile",
     "/$defs/ModuleReport",

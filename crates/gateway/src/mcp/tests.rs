@@ -1,5 +1,7 @@
 //! Tests of tool calls with an in-memory index.
 
+mod several_repositories;
+
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -181,13 +181,8 @@ pub(super) fn code(code: &CodeText, rest: Option<&str>) -> String {
     if let Some(rest) = rest {
         out.push_str(&format!("{} more lines: {rest}\n", code.num_lines_cut));
     }
-    for other in code.other_definitions.iter().take(MAX_LISTED) {
-        let (kind, name, path) = (&other.kind, one_line(&other.name), one_line(&other.path));
-        out.push_str(&format!("also defined: {kind} {name} {path}:{}\n", other.line));
-    }
-    if code.other_definitions.len() > MAX_LISTED {
-        let num_more = code.other_definitions.len() - MAX_LISTED;
-        out.push_str(&format!("also defined at {num_more} more places\n"));
+    for line in code.other_definition_lines(one_line).iter().chain(&code.notes) {
+        out.push_str(&format!("{line}\n"));
     }
     put_stamps(&mut out, &code.sources);
     out
@@ -196,17 +191,15 @@ pub(super) fn code(code: &CodeText, rest: Option<&str>) -> String {
 /// The edges of one relation that start or end at a name. `more` is the call that shows more edges.
 pub(super) fn graph(answer: &Relationships, relation: &str, more: Option<&str>) -> String {
     let mut out = format!("{UNTRUSTED}\n");
-    for node in answer.about.iter().take(MAX_LISTED) {
-        let start = node.start_line.map(|line| format!(":{line}")).unwrap_or_default();
-        let path = node.path.as_deref().map(one_line).unwrap_or_default();
-        let name = if node.path.as_ref() == Some(&node.name) { "" } else { &node.name };
-        out.push_str(&format!("{relation} of {} {} {path}{start}\n", node.kind, one_line(name)));
-    }
-    if answer.about.len() > MAX_LISTED {
-        out.push_str(&format!("… and of {} more definitions of the name\n", answer.about.len() - MAX_LISTED));
-    }
+    let is_spread = answer.about.iter().any(|node| node.repository != answer.about[0].repository);
+    let repository_of =
+        |node: &NodeReport| if is_spread { format!("{} ", one_line(&node.repository)) } else { String::new() };
+    put_about(&mut out, &answer.about, relation, &repository_of);
     if let Some(resolution) = &answer.resolution {
         out.push_str(&format!("{}\n", resolution.sentence(one_line)));
+    }
+    for note in &answer.notes {
+        out.push_str(&format!("{note}\n"));
     }
     if answer.edges.is_empty() {
         out.push_str("none are known");
@@ -215,7 +208,8 @@ pub(super) fn graph(answer: &Relationships, relation: &str, more: Option<&str>) 
         // The edges of each definition are listed separately.
         for of_one in answer.edges.chunk_by(|left, right| left.about == right.about) {
             if let (true, Some(node)) = (answer.about.len() > 1, answer.about.get(of_one[0].about)) {
-                out.push_str(&format!("{relation} of {}{}:\n", one_line(&node.name), place_of(node)));
+                let (name, place) = (one_line(&node.name), place_of(node));
+                out.push_str(&format!("{relation} of {}{name}{place}:\n", repository_of(node)));
             }
             let lines: Vec<String> = of_one.iter().map(|edge| edge_line(edge, several)).collect();
             put_fenced(&mut out, "", &lines.join("\n"));
@@ -228,6 +222,21 @@ pub(super) fn graph(answer: &Relationships, relation: &str, more: Option<&str>) 
     }
     put_stamps(&mut out, &answer.sources);
     out
+}
+
+/// The first nodes with the requested name, and the number of the others. `repository_of` returns the text
+/// with the repository of a node.
+fn put_about(out: &mut String, about: &[NodeReport], relation: &str, repository_of: impl Fn(&NodeReport) -> String) {
+    for node in about.iter().take(MAX_LISTED) {
+        let start = node.start_line.map(|line| format!(":{line}")).unwrap_or_default();
+        let path = node.path.as_deref().map(one_line).unwrap_or_default();
+        let name = if node.path.as_ref() == Some(&node.name) { "" } else { &node.name };
+        let (kind, repository) = (&node.kind, repository_of(node));
+        out.push_str(&format!("{relation} of {kind} {} {repository}{path}{start}\n", one_line(name)));
+    }
+    if about.len() > MAX_LISTED {
+        out.push_str(&format!("… and of {} more definitions of the name\n", about.len() - MAX_LISTED));
+    }
 }
 
 /// `kind name path:line, at site path:line`, and the confidence if it is below 100 %.

@@ -19,6 +19,7 @@ mod groups;
 mod misspelled;
 mod models;
 mod relations;
+mod several_definitions;
 mod signals;
 mod small_pages;
 mod stamps;

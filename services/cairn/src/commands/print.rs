@@ -257,6 +257,9 @@ fn code(question: &Question, answer: &CodeText) {
     if let (Question::Read(question), true) = (question, answer.num_lines_cut > 0) {
         left_out(question, answer);
     }
+    for line in answer.other_definition_lines(str::to_owned).iter().chain(&answer.notes) {
+        output::note(line);
+    }
     sources(&answer.sources);
 }
 
@@ -299,6 +302,7 @@ fn graph(question: &Question, answer: &Relationships) {
         output::line(&format!("{relation} of {about} {}", styled(FAINT, &node.repository)));
         answer.edges.iter().filter(|edge| edge.about == number).for_each(edge);
     }
+    answer.notes.iter().for_each(|note| output::note(note));
     if let Some(left) = answer.left() {
         output::note(&styled(FAINT, format!("{left}: increase --limit")));
     }

@@ -1,0 +1,50 @@
+//! Tests of tool calls that concern several repositories.
+
+use cairn_domain::{EdgeKind, SymbolKind};
+use cairn_testkit::FakeContent;
+use serde_json::json;
+
+use super::FakeAgent;
+
+fn shop(name: &str) -> FakeContent {
+    FakeContent::new(name, "c1")
+        .file("README.md", "markdown", "# Shop\n")
+        .file("src/main.py", "python", "def run():\n    return start()\n")
+        .file("src/start.py", "python", "def start():\n    pass\n")
+        .symbol("src/main.py", "run", SymbolKind::Function, (1, 2))
+        .symbol("src/start.py", "start", SymbolKind::Function, (1, 2))
+        .edge("run", EdgeKind::Calls, "start", 2, 100)
+}
+
+async fn agent() -> FakeAgent {
+    FakeAgent::new(vec![shop("a/shop"), shop("b/shop")], None).await
+}
+
+#[tokio::test]
+async fn text_and_json_name_the_repository_of_each_definition() {
+    let found = agent().await.call("read_code", json!({"symbol": "run"})).await.ok();
+    let shown = found.json["repository"].as_str().expect("a repository");
+    let other = if shown == "a/shop" { "b/shop" } else { "a/shop" };
+    assert_eq!(found.json["other_definitions"][0]["repository"], json!(other));
+    let line = format!("also defined: function run {other} src/main.py:1\n");
+    assert!(found.text.contains(&line), "{}", found.text);
+}
+
+#[tokio::test]
+async fn text_and_json_name_the_repositories_with_the_same_path() {
+    let agent = agent().await;
+    let found = agent.call("read_code", json!({"path": "README.md"})).await.ok();
+    assert_eq!((&found.json["repository"], &found.json["also_in"]), (&json!("a/shop"), &json!(["b/shop"])));
+    assert!(found.text.contains("is also a path in b/shop"), "{}", found.text);
+    let found = agent.call("read_code", json!({"path": "README.md", "repository": "b/shop"})).await.ok();
+    assert_eq!(found.json.get("also_in"), None);
+}
+
+#[tokio::test]
+async fn relations_of_several_repositories_are_distinguished() {
+    let found = agent().await.call("analyze_relationship", json!({"target": "run", "mode": "callees"})).await.ok();
+    for repository in ["a/shop", "b/shop"] {
+        let line = format!("callees of function run {repository} src/main.py:1\n");
+        assert!(found.text.contains(&line), "{}", found.text);
+    }
+}
