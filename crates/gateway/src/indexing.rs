@@ -12,7 +12,7 @@ use cairn_wire::{GivenSettings, RunResult};
 use crate::answers::{sync_failure, sync_note_of};
 use crate::index_call::{IndexCall, IndexStatus, IndexTicket};
 pub use crate::registration::Locate;
-use crate::registration::{IndexTarget, Registry, check_settings, stored_settings};
+use crate::registration::{IndexTarget, Registry, check_settings, requested_result, stored_settings};
 
 /// Indexes repositories for callers with the `index` permission.
 #[async_trait]
@@ -99,7 +99,7 @@ impl LedgerIndexing {
             request: Some(request),
             previous_run: None,
             state: RunState::Running,
-            result: RunResult::default(),
+            result: requested_result(record, RunResult::default()),
             message: None,
             num_parts: 0,
             num_ended: 0,
@@ -111,9 +111,10 @@ impl LedgerIndexing {
         // The newest run is read before the request is made, so that it is never the run of this request.
         let newest = searcher.ledger.runs(Some(known.record.id), 1).await?;
         let asked = self.ask(&known.record, Lane::Interactive, false).await?;
+        let published = known.published.map_or_else(RunResult::default, |published| published.result);
         Ok(IndexStatus {
             previous_run: newest.first().map(|run| searcher.run_id(run.id)),
-            result: known.published.map_or_else(RunResult::default, |published| published.result),
+            result: requested_result(&known.record, published),
             ..asked
         })
     }
@@ -152,7 +153,10 @@ fn progress_of(searcher: &Searcher, known: KnownRepository, own: Option<RunRecor
                 status.result = run.result;
             }
         }
-        None if waits.is_some() => status.sync = sync_note_of(&known.record),
+        None if waits.is_some() => {
+            status.sync = sync_note_of(&known.record);
+            status.result = requested_result(&known.record, status.result);
+        }
         None => match sync_failure(&known.record) {
             Some(_) if was_cancelled(&known.record) => status.state = RunState::Cancelled,
             Some(failure) => (status.state, status.message) = (RunState::Failed, Some(failure)),
@@ -175,10 +179,11 @@ impl Indexing for LedgerIndexing {
         loop {
             match registry.target(searcher, &call).await? {
                 IndexTarget::Known(known) => return self.again(searcher, *known).await,
-                IndexTarget::Changed(known, settings) => {
+                IndexTarget::Changed(mut known, settings) => {
                     match self.catalogue.change_settings(known.record.id, &known.record.settings, &settings).await {
                         Ok(()) => {
                             log_change(searcher, &known.record, &settings);
+                            known.record.settings = settings;
                             return self.again(searcher, *known).await;
                         }
                         Err(error) if error.kind == ErrorKind::Conflict && attempt < ATTEMPTS => attempt += 1,

@@ -11,7 +11,7 @@ use cairn_inventory::{FileSizeLimit, InvalidPattern, Patterns};
 use cairn_ports::{Catalogue, RepositoryRecord};
 use cairn_redaction::{Message, Own};
 use cairn_search::{FieldFault, KnownRepository, QueryError, QueryErrorCode, Searcher};
-use cairn_wire::{GivenSettings, RequestSettings};
+use cairn_wire::{GivenSettings, RequestSettings, RunResult};
 
 use crate::index_call::IndexCall;
 
@@ -88,6 +88,16 @@ pub(crate) fn stored_settings(record: &RepositoryRecord) -> Result<RequestSettin
     RequestSettings::from_json(&record.settings).map_err(|error| {
         QueryError::new(QueryErrorCode::InternalError, Own(format!("the stored settings cannot be read: {error}")))
     })
+}
+
+/// The result of a request that waits for its run: the published result, with the source of the repository
+/// and the settings that calls have given. The settings in the repository are known only after the run has
+/// read them.
+pub(crate) fn requested_result(record: &RepositoryRecord, published: RunResult) -> RunResult {
+    let RequestSettings { include, exclude, max_file_size, .. } = stored_settings(record).unwrap_or_default();
+    let max_file_size = max_file_size.and_then(|size| FileSizeLimit::new(size).ok()).unwrap_or_default().bytes();
+    let (repository, path) = (record.name.to_string(), record.source.location().to_owned());
+    RunResult { repository, path, include, exclude, max_file_size, ..published }
 }
 
 /// Checks the patterns and the maximum file size of a call. Invalid values are refused before anything is

@@ -144,16 +144,20 @@ fn put_calls(out: &mut String, indexed: &IndexedFiles) {
     out.push_str(&shown.concat());
 }
 
-/// Appends the settings that the run used, and the time of the run.
+/// Appends the settings that the run used or will use, and the time of the run.
 fn put_settings(out: &mut String, indexed: &IndexedFiles) {
-    let Some(at) = &indexed.indexed_at else { return };
     for (name, patterns) in [("include", &indexed.include_patterns), ("exclude", &indexed.exclude_patterns)] {
         if !patterns.is_empty() {
             let patterns: Vec<String> = patterns.iter().map(|pattern| one_line(pattern)).collect();
             out.push_str(&format!("{name}_patterns: {}\n", patterns.join(", ")));
         }
     }
-    out.push_str(&format!("max_file_size {}, indexed at {at}\n", indexed.max_file_size));
+    let size = (indexed.max_file_size > 0).then(|| format!("max_file_size {}", indexed.max_file_size));
+    let facts = size.into_iter().chain(indexed.indexed_at.as_ref().map(|at| format!("indexed at {at}")));
+    let facts: Vec<String> = facts.collect();
+    if !facts.is_empty() {
+        out.push_str(&format!("{}\n", facts.join(", ")));
+    }
 }
 
 /// Cancels a run, or the run and the requests of a repository.
@@ -189,4 +193,32 @@ async fn cancel_all(agent: &dyn Agent, name: &str) -> Result<Option<ToolReply>, 
         "{num_runs} runs are cancelled, and {num_requests} requests that had not begun; the previous state is still used"
     );
     Ok(Some(ToolReply::new(text, &IndexAnswer::cancelled(cancelled), 1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_shown_before_and_after_indexing() {
+        let check = |indexed_at: Option<&str>, expect: &str| {
+            let indexed = IndexedFiles {
+                include_patterns: vec!["*.md".to_owned()],
+                exclude_patterns: vec!["docs/**".to_owned(), "vendor/**".to_owned()],
+                max_file_size: 1_048_576,
+                indexed_at: indexed_at.map(str::to_owned),
+                ..IndexedFiles::default()
+            };
+            let mut out = String::new();
+            put_settings(&mut out, &indexed);
+            assert_eq!(out, expect);
+        };
+        let patterns = "include_patterns: *.md\nexclude_patterns: docs/**, vendor/**\n";
+        check(None, &format!("{patterns}max_file_size 1048576\n"));
+        let at = "2023-11-14T22:13:20Z";
+        check(Some(at), &format!("{patterns}max_file_size 1048576, indexed at {at}\n"));
+        let mut out = String::new();
+        put_settings(&mut out, &IndexedFiles::default());
+        assert_eq!(out, "");
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use async_trait::async_trait;
 use cairn_domain::{Lane, PublishedSeq, RunId, Tenant, View};
-use cairn_gateway::IndexCall;
+use cairn_gateway::{IndexCall, IndexStatus};
 use cairn_ports::{RepositoryQuery, RepositoryRecord, Requests, RunDocuments, RunDocumentsError, RunQuery};
 use cairn_runs::{Command, CommandReply, EndedPart, Registry, RepositoryDocument, RunDocument};
 use cairn_search::QueryErrorCode;
@@ -35,6 +35,32 @@ async fn invalid_settings_are_refused_before_writing() -> Result<()> {
     }
     ensure!(service.registered().await? == before);
     Ok(())
+}
+
+/// The answer to a call contains the source and the settings that the run will use, for a new and for a
+/// registered repository. The state of the waiting request contains them too.
+#[tokio::test]
+async fn answer_contains_the_settings_of_the_run() -> Result<()> {
+    let service = Service::of(&["*"]).await?;
+    let expect = |status: &IndexStatus, include: &[&str], exclude: &[&str], max_file_size: u64| {
+        let result = &status.result;
+        ensure!(result.path == SHOP && result.repository == "github.com/acme/shop", "{result:?}");
+        ensure!(result.include == include && result.exclude == exclude, "{result:?}");
+        ensure!(result.max_file_size == max_file_size && result.indexed_at_ms == 0, "{result:?}");
+        Ok(())
+    };
+    let asked = service.call(including(&["*.md"], None)).await?;
+    expect(&asked, &["*.md"], &[], 1_048_576)?;
+    let asked = service.call(including(&["*.go"], Some(4096))).await?;
+    expect(&asked, &["*.go"], &[], 4096)?;
+    let exclude_patterns = Some(vec!["docs/**".to_owned()]);
+    let call = IndexCall { target: "shop".to_owned(), exclude_patterns, ..IndexCall::default() };
+    expect(&service.call(call).await?, &["*.go"], &["docs/**"], 4096)?;
+    // The value 0 selects the hard cap. A call without settings keeps all settings.
+    service.call(including(&[], Some(0))).await?;
+    let asked = service.index(SHOP).await?;
+    expect(&asked, &[], &["docs/**"], 10_485_760)?;
+    expect(&service.progress(&asked).await?, &[], &["docs/**"], 10_485_760)
 }
 
 /// A call to index the repository `SHOP` with these `include_patterns`.

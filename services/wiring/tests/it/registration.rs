@@ -81,7 +81,7 @@ impl Service {
         Ok(self.runs.repositories(&Scope::all(Tenant::new("acme"))).await?)
     }
 
-    async fn progress(&self, asked: &IndexStatus) -> Result<IndexStatus> {
+    pub(crate) async fn progress(&self, asked: &IndexStatus) -> Result<IndexStatus> {
         let asked = IndexTicket {
             repository: asked.repository.clone(),
             request: asked.request.context("the answer contains no request")?,
