@@ -161,6 +161,27 @@ fn wrong_arguments_are_named_in_every_interface() {
     }
 }
 
+/// Numbers outside of their range are reported with the allowed and the given number, and with a command that
+/// works.
+#[test]
+fn numbers_out_of_range_are_named_by_commands() {
+    let (root, index) = (tempfile::tempdir().expect("a temporary directory"), Index::new());
+    documents(root.path());
+    index.index(root.path());
+    let check = |arguments: &[&str], (max_allowed, provided): (u64, u64)| {
+        let output = index.run(&[arguments, &["--json"]].concat());
+        let text = String::from_utf8_lossy(&output.stdout);
+        let error: Value = serde_json::from_str(text.lines().last().unwrap_or_default()).expect("JSON");
+        let details = &error["error"]["details"];
+        assert_eq!(details["field"], "limit", "{arguments:?}: {error}");
+        assert_eq!((&details["max_allowed"], &details["provided"]), (&json!(max_allowed), &json!(provided)), "{error}");
+        let command = details["tool_suggestions"][0]["command"].as_str().expect("a command");
+        assert!(command.contains("100") && !command.contains("1000") && !command.contains("5000"), "{command}");
+    };
+    check(&["search", "run", "-n", "1000"], (100, 1_000));
+    check(&["grep", "run", "-n", "5000"], (1_000, 5_000));
+}
+
 /// The requirements state how this message begins, so callers may depend on it.
 #[test]
 fn path_that_does_not_exist_is_reported_as_documented() {

@@ -41,21 +41,23 @@ fn wider(question: &Question) -> Vec<(&'static str, Question)> {
 
 /// Questions that can be suggested after any other question.
 fn general() -> [(&'static str, Question); 2] {
+    [("shows the names of all repositories", Question::Repositories(RepositoriesQuestion::default())), guide()]
+}
+
+fn guide() -> (&'static str, Question) {
     let topic = Some("recovering".to_owned());
-    [
-        ("shows the names of all repositories", Question::Repositories(RepositoriesQuestion::default())),
-        ("explains what to do when calls fail", Question::Guide(GuideQuestion { topic })),
-    ]
+    ("explains what to do when calls fail", Question::Guide(GuideQuestion { topic }))
 }
 
 /// The report of an error that was not caused by a question, such as an error of indexing. The suggested
 /// calls were not tried.
 pub fn report_of_command(error: &QueryError) -> ErrorReport {
-    let topic = Some("recovering".to_owned());
-    let guide =
-        || vec![suggested_call("explains what to do when calls fail", &Question::Guide(GuideQuestion { topic }), 1)];
-    let suggestions = calls(questions_in(error));
-    report_of(error, if suggestions.is_empty() { guide() } else { suggestions })
+    let mut suggestions = calls(questions_in(error));
+    if suggestions.is_empty() {
+        let (reason, question) = guide();
+        suggestions.push(suggested_call(reason, &question, 1));
+    }
+    report_of(error, suggestions)
 }
 
 /// The report of an error with suggested calls.
@@ -65,12 +67,15 @@ pub fn report_of(error: &QueryError, suggestions: Vec<SuggestedCall>) -> ErrorRe
     report
 }
 
-/// The calls that are suggested after the question failed with this error. The list is empty for errors that
-/// the caller did not cause.
+/// The calls that are suggested after the question failed with this error. The list is empty for internal
+/// errors, and contains only the guide for other errors that the caller did not cause.
 pub async fn after_error(agent: &dyn Agent, question: &Question, error: &QueryError) -> Vec<SuggestedCall> {
     use QueryErrorCode::{Corrupt, InternalError, RateLimited, Timeout};
-    if matches!(error.code, Corrupt | InternalError | RateLimited { .. } | Timeout) {
-        return Vec::new();
+    match error.code {
+        InternalError => return Vec::new(),
+        // The question is not asked again, because its repetition would probably fail in the same way.
+        Corrupt | RateLimited { .. } | Timeout => return that_answer(agent, vec![guide()]).await,
+        _ => {}
     }
     let mut suggestions = calls(suggested_questions(agent, question, Some(error)).await);
     if suggestions.is_empty() {

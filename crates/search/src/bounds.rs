@@ -31,6 +31,14 @@ pub(crate) fn exact_query(text: &str) -> Result<(), QueryError> {
     query_size(text, MAX_PATTERN_BYTES)
 }
 
+/// Checks a number in a request. `field` is the name of the number.
+pub(crate) fn number(field: &str, value: usize, (min, max): (usize, usize)) -> Result<(), QueryError> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(invalid(too_many(field, max, value), Own(format!("`{field}` must be between {min} and {max}"))))
+}
+
 fn query_size(text: &str, max_bytes: usize) -> Result<(), QueryError> {
     if text.len() <= max_bytes {
         return Ok(());
@@ -99,7 +107,7 @@ fn too_many(field: &str, max_allowed: usize, provided: usize) -> FieldFault {
     FieldFault { max_allowed: Some(max_allowed as u64), provided, ..FieldFault::of(field) }
 }
 
-fn invalid(fault: FieldFault, message: impl Into<Message>) -> QueryError {
+pub(crate) fn invalid(fault: FieldFault, message: impl Into<Message>) -> QueryError {
     QueryError::new(QueryErrorCode::ValidationError, message).in_field(fault)
 }
 
@@ -120,6 +128,12 @@ mod tests {
         assert!(query(&"word ".repeat(900_000)).is_err());
         assert!(query("where is the date parsed?").is_ok());
         let many = vec!["*"; 101];
+        assert!(number("limit", 1, (1, 100)).is_ok() && number("limit", 100, (1, 100)).is_ok());
+        for (value, provided) in [(0, 0), (101, 101), (usize::MAX, i64::MAX)] {
+            let fault = number("limit", value, (1, 100)).expect_err("outside the range").fault.expect("a field");
+            assert_eq!((fault.field.as_str(), fault.max_allowed), ("limit", Some(100)), "{value}");
+            assert_eq!(fault.provided.unwrap_or(i64::MAX), provided, "{value}");
+        }
         assert!(words("repositories", many.iter().copied()).is_err());
         let error = word("path", &"é".repeat(600)).expect_err("too long");
         assert_eq!(error.message.chars().filter(|character| *character == 'é').count(), SHOWN_CHARACTERS);

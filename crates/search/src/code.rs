@@ -14,7 +14,7 @@ use crate::error::REBUILD;
 use crate::heuristic::HeuristicDefinition;
 use crate::repositories::{KnownRepository, name_of};
 use crate::resolve::{NameRequest, Resolved};
-use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Stamp, Substitution};
+use crate::{FieldFault, NextCall, QueryError, QueryErrorCode, Searcher, Stamp, Substitution};
 
 /// The code to read: a file or directory by its `path`, or a `symbol`. If both are set, the symbol is
 /// searched for only in this file.
@@ -77,7 +77,7 @@ impl Searcher {
             }
             (None, None) => {
                 let message = "give `path` (optionally with `lines`) or `symbol`";
-                Err(QueryError::new(QueryErrorCode::ValidationError, message))
+                Err(bounds::invalid(FieldFault::of("path"), message))
             }
         }
     }
@@ -269,7 +269,11 @@ pub(crate) fn check_lines(
     }
     let message = Message::from("lines ").and(first).and("-").and(last).and(" are outside ").and(quoted(path.as_str()));
     let message = message.and(", which has ").and(num_lines).and(" lines");
-    Err(QueryError::new(QueryErrorCode::ValidationError, message).next(NextCall {
+    let is_reversed = first > 0 && first > last;
+    let (field, max_allowed, provided) =
+        if is_reversed { ("end_line", None, last) } else { ("start_line", Some(u64::from(num_lines)), first) };
+    let fault = FieldFault { max_allowed, provided: Some(provided.into()), ..FieldFault::of(field) };
+    Err(bounds::invalid(fault, message).next(NextCall {
         tool: "read_code",
         reason: "reads the file from its first line".into(),
         arguments: vec![("repository", known.record.name.to_string()), ("path", path.to_string())],

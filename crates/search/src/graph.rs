@@ -10,7 +10,7 @@ use crate::graph_request::GraphRequest;
 use crate::group_edges::{GroupEdge, GroupEdges};
 use crate::relation_target::MAX_FILES;
 use crate::repositories::{KnownRepository, name_of};
-use crate::{QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp, Substitution};
+use crate::{FieldFault, QueryError, RepositorySelection, Searcher, Stamp, Substitution};
 
 /// An edge as answers show it, with the place of the reference.
 #[derive(Clone, PartialEq, Debug)]
@@ -80,7 +80,8 @@ const READS_AT_ONCE: usize = 4;
 impl Searcher {
     pub async fn relationship(&self, request: &GraphRequest) -> Result<GraphAnswer, QueryError> {
         if request.limit == 0 {
-            return Err(QueryError::new(QueryErrorCode::ValidationError, "`limit` must be at least 1"));
+            let fault = FieldFault { provided: Some(0), ..FieldFault::of("limit") };
+            return Err(bounds::invalid(fault, "`limit` must be at least 1"));
         }
         bounds::word("name", &request.name)?;
         bounds::word("context_path", request.context_path.as_deref().unwrap_or_default())?;

@@ -19,7 +19,7 @@ use crate::repository_reasons::reasons;
 use crate::shown_hits::{Found, TextLimits};
 use crate::strategy::{Asked, Retrieved};
 use crate::target::{Target, TargetType};
-use crate::{NameNote, NothingFound, QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp};
+use crate::{FieldFault, NameNote, NothingFound, QueryError, RepositorySelection, Searcher, Stamp};
 
 /// Number of tokens that introduce the reason for the type of the question.
 const TYPE_TOKENS: usize = 4;
@@ -318,12 +318,12 @@ impl Searcher {
 }
 
 fn check(request: &SearchRequest) -> Result<(), QueryError> {
-    let invalid = |message: &'static str| Err(QueryError::new(QueryErrorCode::ValidationError, message));
     if request.query.trim().is_empty() {
-        return invalid("`query` is empty; describe what to find, e.g. \"parse http date\"");
+        let message = "`query` is empty; describe what to find, e.g. \"parse http date\"";
+        return Err(bounds::invalid(FieldFault::of("query"), message));
     }
-    if request.limit.is_some_and(|limit| limit == 0 || limit > bounds::MAX_LIMIT) {
-        return invalid("`limit` must be between 1 and 100");
+    if let Some(limit) = request.limit {
+        bounds::number("limit", limit, (1, bounds::MAX_LIMIT))?;
     }
     bounds::query(&request.query)?;
     request.target.check()?;

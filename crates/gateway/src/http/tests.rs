@@ -1046,6 +1046,7 @@ async fn error_of_a_wrong_value_names_the_field() {
     check("/v1/search", search(), "kinds", json!(["zzz"])).await;
     check("/v1/search", search(), "query_type", json!("zzz")).await;
     check("/v1/search", search(), "wibble", json!(1)).await;
+    check_numbers(&cluster, &key).await;
     let impact = json!({ "target": "scan", "mode": "impact" });
     let refused = cluster.post(&key, "/v1/graph", &impact).await.json();
     assert_eq!(refused["details"]["field"], "mode", "{refused}");
@@ -1053,6 +1054,40 @@ async fn error_of_a_wrong_value_names_the_field() {
     let details = &negative["details"];
     assert_eq!((&details["field"], &details["provided"]), (&json!("max_file_size"), &json!(-5)), "{negative}");
     assert_eq!(details["max_allowed"], 10_485_760, "{negative}");
+}
+
+/// A number outside of its range is reported with the allowed and the given number. The suggested request has
+/// the nearest number that the tool for agents accepts.
+async fn check_numbers(cluster: &Cluster, key: &str) {
+    let check = async |path: &str, question: Value, expect: Value, corrected: Value| {
+        let refused = cluster.post(key, path, &question).await;
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{question}");
+        let details = &refused.json()["details"];
+        let fault = json!([details["field"], details["max_allowed"], details["provided"]]);
+        assert_eq!(fault, expect, "{}", refused.text);
+        let request = json!({ "method": "POST", "path": path, "body": corrected });
+        assert_eq!(details["tool_suggestions"][0]["request"], request, "{}", refused.text);
+        let followed = cluster.post(key, path, &corrected).await;
+        assert_eq!(followed.status, StatusCode::OK, "{}", followed.text);
+    };
+    let search = |limit: u64| json!({ "query": "date", "limit": limit });
+    check("/v1/search", search(1_000), json!(["limit", 100, 1_000]), search(100)).await;
+    check("/v1/search", search(0), json!(["limit", 100, 0]), search(1)).await;
+    check("/v1/grep", search(5_000), json!(["limit", 1_000, 5_000]), search(100)).await;
+    let context = |name: &str| json!({ "query": "date", name: 21 });
+    let corrected = json!({ "query": "date", "before": 20, "after": 20 });
+    for name in ["before", "after"] {
+        check("/v1/grep", context(name), json!([name, 20, 21]), corrected.clone()).await;
+    }
+    let graph = |limit: u64| json!({ "target": "scan", "mode": "callers", "limit": limit });
+    check("/v1/graph", graph(501), json!(["limit", 500, 501]), graph(500)).await;
+    let fault = |refused: Value| json!([refused["details"]["field"], refused["details"]["provided"]]);
+    let lines = json!({ "path": "src/date.rs", "start_line": 99, "end_line": 100 });
+    assert_eq!(fault(cluster.post(key, "/v1/read", &lines).await.json()), json!(["start_line", 99]));
+    let lines = json!({ "path": "src/date.rs", "start_line": 3, "end_line": 2 });
+    assert_eq!(fault(cluster.post(key, "/v1/read", &lines).await.json()), json!(["end_line", 2]));
+    let wrong = cluster.post(key, "/v1/grep", &json!({ "query": "a(", "mode": "regex" })).await.json();
+    assert_eq!((&wrong["details"]["field"], &wrong["details"]["pattern"]), (&json!("query"), &json!("a(")), "{wrong}");
 }
 
 #[tokio::test]

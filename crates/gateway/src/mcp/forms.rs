@@ -185,7 +185,10 @@ pub(super) fn call_of(question: &Question, wrong_field: Option<&str>) -> Option<
             (Kind::Number { min, max }, Some(number)) => (*min..=*max).contains(&number),
             _ => true,
         };
-        if fits || wrong_field == Some(field) {
+        let is_wrong = wrong_field == Some(field);
+        // Two fields may belong to one argument. Then the argument gets the wrong value.
+        let has_wrong = |(other, field): &(&str, &str)| other == argument && wrong_field == Some(field);
+        if is_wrong || fits && !(arguments.contains_key(*argument) && form.fields.iter().any(has_wrong)) {
             arguments.insert((*argument).to_owned(), value.clone());
         }
     }
@@ -272,6 +275,11 @@ mod tests {
         let arguments = |wrong| Value::Object(call_of(&question, wrong).expect("a call").1);
         assert_eq!(arguments(None), json!({"query": "x", "mode": "text"}));
         assert_eq!(arguments(Some("limit")), json!({"query": "x", "mode": "text", "limit": 1000}));
+        let body = json!({"query": "x", "before": 99, "after": 3});
+        let question = Question::parse("/v1/grep", body.to_string().as_bytes()).expect("a route").expect("valid");
+        let arguments = |wrong| Value::Object(call_of(&question, wrong).expect("a call").1);
+        assert_eq!(arguments(Some("before")), json!({"query": "x", "mode": "text", "context": 99}));
+        assert_eq!(arguments(Some("after")), json!({"query": "x", "mode": "text", "context": 3}));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use cairn_redaction::Own;
 use crate::bounds;
 use crate::cursor::{Cursor, expired};
 use crate::repositories::KnownRepository;
-use crate::{QueryError, QueryErrorCode, Searcher};
+use crate::{FieldFault, QueryError, Searcher};
 use page::{Page, PageLimits};
 use scan::{Progress, Scan};
 use types::ResumePoint;
@@ -127,19 +127,17 @@ impl Searcher {
 }
 
 fn check(request: &ExactRequest) -> Result<Pattern, QueryError> {
-    let invalid = |message: String| QueryError::new(QueryErrorCode::ValidationError, Own(message));
-    if request.limit == 0 || request.limit > MAX_LIMIT {
-        return Err(invalid(format!("`limit` must be between 1 and {MAX_LIMIT}")));
-    }
-    if request.before > MAX_CONTEXT || request.after > MAX_CONTEXT {
-        return Err(invalid(format!("at most {MAX_CONTEXT} lines of context are allowed")));
-    }
+    bounds::number("limit", request.limit, (1, MAX_LIMIT))?;
+    bounds::number("before", request.before, (0, MAX_CONTEXT))?;
+    bounds::number("after", request.after, (0, MAX_CONTEXT))?;
     bounds::exact_query(&request.pattern.text)?;
     bounds::words("languages", request.languages.iter().map(String::as_str))?;
     bounds::number_of_globs("paths", request.paths.len())?;
     request.paths.iter().try_for_each(|glob| bounds::glob("paths", glob).map(drop))?;
     Pattern::compile(&request.pattern).map_err(|error| {
-        let wrong = invalid(format!("`query`: {error}"));
+        let pattern = Some(request.pattern.text.clone()).filter(|_| request.pattern.is_regex);
+        let fault = FieldFault { pattern, ..FieldFault::of("query") };
+        let wrong = bounds::invalid(fault, Own(format!("`query`: {error}")));
         match error {
             PatternError::Empty => wrong.hint("pass the text or the expression to find"),
             PatternError::Invalid(_) => wrong.hint("escape the special characters, or search for the text literally"),
