@@ -105,6 +105,42 @@ fn searches_resolve_names_in_indexed_and_changed_files_alike() {
     assert_eq!(late["results"][0]["name_match"]["match"], "changed");
 }
 
+/// A file that is newer than the index is found by its path and by its name, and is labelled.
+#[test]
+fn new_files_are_found_by_their_names() {
+    let (index, source) = indexed();
+    write(source.path(), "src/late.py", "def restock_shelves(rows):\n    return rows\n");
+    for (name, argument) in [("src/late.py", "path"), ("src/late.py", "target"), ("late.py", "target")] {
+        let shown = index.json(&["show", name]);
+        let read = called(&index, &[("read_code", json!({argument: name}))]).remove(0);
+        for answer in [shown, read] {
+            assert_eq!((&answer["path"], &answer["match"]), (&json!("src/late.py"), &json!("changed")), "{answer}");
+            assert!(answer["text"].as_str().is_some_and(|text| text.contains("restock_shelves")), "{answer}");
+        }
+    }
+    let found = index.json(&["search", "late.py", "--target-type", "filename"]);
+    assert_eq!(found["files"][0]["path"], "src/late.py", "{found}");
+    assert!(found["notes"].to_string().contains("changed after they were indexed"), "{found}");
+}
+
+/// If too many files changed to read them all, the answer about an absent name states their number.
+#[test]
+fn number_of_changed_files_that_are_not_read_is_stated() {
+    let (index, source) = indexed();
+    for number in 0..250 {
+        let name = if number == 249 { "balance_ledger".to_owned() } else { format!("restock_{number:03}_shelf") };
+        write(source.path(), &format!("src/new_{number:03}.py"), format!("def {name}():\n    pass\n"));
+    }
+    assert_eq!(index.json(&["show", "restock_007_shelf"])["match"], "changed");
+    let output = index.run(&["show", "balance_ledger", "--json"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let error: Value = serde_json::from_str(text.lines().last().unwrap_or_default()).expect("JSON");
+    let hint = error["error"]["details"]["next_action_hint"].as_str().unwrap_or_default();
+    assert!(hint.contains("not searched: 50 of 250 changed files"), "{error}");
+    index.index(source.path());
+    assert_eq!(index.json(&["show", "balance_ledger"])["path"], "src/new_249.py");
+}
+
 #[test]
 fn relations_of_names_in_files_are_found_alike() {
     let (index, _source) = indexed();

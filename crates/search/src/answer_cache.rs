@@ -15,7 +15,7 @@ use cairn_question::{ParseOptions, ParsedQuery, QueryType};
 use cairn_ranking::RankedHit;
 use cairn_recent::Recent;
 
-use crate::changed_files::{ChangedFile, ChangedFiles};
+use crate::changed_files::{ChangedFiles, ChangedTree};
 use crate::repositories::KnownRepository;
 use crate::strategy::{Asked, Retrieved};
 use crate::{QueryError, Searcher};
@@ -62,7 +62,7 @@ struct ReadMark {
 
 #[async_trait]
 impl ChangedFiles for ReadMark {
-    async fn changed_files(&self, repository: &RepositoryRecord) -> Arc<[ChangedFile]> {
+    async fn changed_files(&self, repository: &RepositoryRecord) -> Arc<ChangedTree> {
         self.is_read.store(true, Ordering::Relaxed);
         self.files.changed_files(repository).await
     }

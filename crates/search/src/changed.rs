@@ -11,17 +11,14 @@ use cairn_name_match::{SameName, WantedName, score_name};
 use cairn_ports::{NameMatch, SymbolHit};
 use cairn_ranking::{DefinitionContext, definition_key};
 use cairn_redaction::{Message, quoted};
-use futures::future::join_all;
 
-use crate::changed_files::ChangedFile;
+use crate::changed_files::{ChangedFile, ChangedTree};
+use crate::changed_trees::Unread;
 use crate::heuristic::HeuristicDefinition;
 use crate::leading::{Leading, NamedPlace};
 use crate::repositories::KnownRepository;
 use crate::resolve::{MIN_SCORE, NameMatching, NameRequest, Resolved, Substitution, is_in_file};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
-
-/// Maximum number of repositories whose changed files are read for one name.
-const MAX_REPOSITORIES: usize = 16;
 
 /// A definition in a changed file.
 #[derive(Clone, Debug)]
@@ -31,7 +28,7 @@ pub(crate) struct ChangedDefinition {
     pub(crate) substitution: Substitution,
     /// Other definitions of the name in changed files, each with the name of its repository.
     pub(crate) others: Vec<(String, SymbolEntry)>,
-    files: Arc<[ChangedFile]>,
+    tree: Arc<ChangedTree>,
 }
 
 /// The definitions of the requested name, by the source in which they were found.
@@ -41,6 +38,21 @@ pub(crate) enum Definitions {
     /// A line that looks like a definition. Neither the index nor a changed file contains a symbol with a
     /// similar name.
     Heuristic(Box<HeuristicDefinition>),
+}
+
+impl Definitions {
+    /// Adds the changed files that were not searched to the reason for a different name.
+    fn without(mut self, unread: &Unread) -> Self {
+        let substitution = match &mut self {
+            Self::Indexed(resolved) => resolved.substitution.as_mut(),
+            Self::Changed(changed) => Some(&mut changed.substitution),
+            Self::Heuristic(line) => Some(&mut line.substitution),
+        };
+        if let Some(substitution) = substitution {
+            substitution.reason = format!("{}; {}", substitution.reason, unread.part());
+        }
+        self
+    }
 }
 
 /// Whether no definition has the requested name. A definition with a different name may have been found.
@@ -56,7 +68,7 @@ pub(crate) fn has_other_name(definitions: &Result<Definitions, QueryError>) -> b
 impl ChangedDefinition {
     /// The file with its contents in the working tree.
     pub(crate) fn file(&self) -> Option<&ChangedFile> {
-        self.files.iter().find(|file| file.path == self.symbol.path)
+        self.tree.files.iter().find(|file| file.path == self.symbol.path)
     }
 
     /// Returns the definition as the first result. The index does not contain the definition.
@@ -137,7 +149,7 @@ fn chunk_kind(kind: SymbolKind) -> ChunkKind {
 /// A symbol of a changed file, with its nearness to the requested name.
 struct Candidate<'a> {
     known: &'a KnownRepository,
-    files: &'a Arc<[ChangedFile]>,
+    tree: &'a Arc<ChangedTree>,
     symbol: &'a SymbolEntry,
     score: u32,
     reason: String,
@@ -163,18 +175,23 @@ impl Searcher {
             return indexed.map(Definitions::Indexed);
         }
         let request = request.with_path_of_name();
-        let changed = self.changed_files(selected).await;
-        if let Some(found) = best(same_names(&changed, request), request) {
+        let changed = self.changed_trees(selected).await;
+        if let Some(found) = best(same_names(&changed.trees, request), request) {
             return Ok(Definitions::Changed(Box::new(found)));
         }
-        match (indexed, best(near_names(&changed, request), request)) {
+        let found = match (indexed, best(near_names(&changed.trees, request), request)) {
             (Err(_), Some(found)) => Ok(Definitions::Changed(Box::new(found))),
             (Err(absent), None) => {
                 let found = self.heuristic_definition(view, scope, request).await?;
                 found.map(|found| Definitions::Heuristic(Box::new(found))).ok_or(absent)
             }
             (indexed, _) => indexed.map(Definitions::Indexed),
-        }
+        };
+        Ok(match (found, changed.unread()) {
+            (Ok(found), Some(unread)) => found.without(&unread),
+            (Err(absent), Some(unread)) => return Err(unread.added_to(absent)),
+            (found, None) => return found,
+        })
     }
 
     /// The definition of a name in a changed file, if the index does not contain the name.
@@ -192,51 +209,39 @@ impl Searcher {
         if !self.names.symbols(view, scope, request.name, &same, 1).await?.is_empty() {
             return Ok(None);
         }
-        Ok(best(same_names(&self.changed_files(selected).await, request), request))
-    }
-
-    async fn changed_files<'a>(
-        &self,
-        selected: &'a [KnownRepository],
-    ) -> Vec<(&'a KnownRepository, Arc<[ChangedFile]>)> {
-        let Some(changed) = &self.changed else { return Vec::new() };
-        let published = selected.iter().filter(|known| known.published.is_some());
-        join_all(
-            published.take(MAX_REPOSITORIES).map(async |known| (known, changed.changed_files(&known.record).await)),
-        )
-        .await
+        Ok(best(same_names(&self.changed_trees(selected).await.trees, request), request))
     }
 }
 
-type Changed<'a> = [(&'a KnownRepository, Arc<[ChangedFile]>)];
+type Changed<'a> = [(&'a KnownRepository, Arc<ChangedTree>)];
 
 fn symbols<'a>(
     changed: &'a Changed<'_>,
     request: NameRequest<'a>,
-) -> impl Iterator<Item = (&'a KnownRepository, &'a Arc<[ChangedFile]>, &'a SymbolEntry)> {
-    let of_files = changed.iter().flat_map(|(known, files)| files.iter().map(move |file| (*known, files, file)));
+) -> impl Iterator<Item = (&'a KnownRepository, &'a Arc<ChangedTree>, &'a SymbolEntry)> {
+    let of_files = changed.iter().flat_map(|(known, tree)| tree.files.iter().map(move |file| (*known, tree, file)));
     let symbols =
-        of_files.flat_map(|(known, files, file)| file.symbols.iter().map(move |symbol| (known, files, symbol)));
+        of_files.flat_map(|(known, tree, file)| file.symbols.iter().map(move |symbol| (known, tree, symbol)));
     symbols.filter(move |(_, _, symbol)| request.path.is_none_or(|path| is_in_file(path, &symbol.path)))
 }
 
 fn same_names<'a>(changed: &'a Changed<'_>, request: NameRequest<'a>) -> Vec<Candidate<'a>> {
-    let candidate = |(known, files, symbol): (&'a KnownRepository, &'a Arc<[ChangedFile]>, &'a SymbolEntry)| {
+    let candidate = |(known, tree, symbol): (&'a KnownRepository, &'a Arc<ChangedTree>, &'a SymbolEntry)| {
         let (score, style) = match SameName::of(request.name, &symbol.name, &symbol.qualified_name)? {
             SameName::Exact => (1_000, ""),
             SameName::Case => (980, "other case, "),
             SameName::Style => (950, "other style, "),
         };
-        Some(Candidate { known, files, symbol, score, reason: style.to_owned() })
+        Some(Candidate { known, tree, symbol, score, reason: style.to_owned() })
     };
     symbols(changed, request).filter_map(candidate).collect()
 }
 
 fn near_names<'a>(changed: &'a Changed<'_>, request: NameRequest<'a>) -> Vec<Candidate<'a>> {
     let wanted = WantedName::new(request.name);
-    let candidate = |(known, files, symbol): (&'a KnownRepository, &'a Arc<[ChangedFile]>, &'a SymbolEntry)| {
+    let candidate = |(known, tree, symbol): (&'a KnownRepository, &'a Arc<ChangedTree>, &'a SymbolEntry)| {
         let near = score_name(&wanted, &symbol.name).filter(|near| near.score >= MIN_SCORE)?;
-        Some(Candidate { known, files, symbol, score: near.score, reason: format!("{}, ", near.reasons) })
+        Some(Candidate { known, tree, symbol, score: near.score, reason: format!("{}, ", near.reasons) })
     };
     symbols(changed, request).filter_map(candidate).collect()
 }
@@ -265,7 +270,7 @@ fn best(mut candidates: Vec<Candidate<'_>>, request: NameRequest<'_>) -> Option<
     };
     Some(ChangedDefinition {
         repository: first.known.clone(),
-        files: Arc::clone(first.files),
+        tree: Arc::clone(first.tree),
         symbol,
         substitution,
         others,

@@ -18,12 +18,22 @@ pub struct ChangedFile {
     pub symbols: Vec<SymbolEntry>,
 }
 
+/// The changed files of a repository.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ChangedTree {
+    /// The files that were read, sorted by path.
+    pub files: Vec<ChangedFile>,
+    /// The paths of the changed files that were not read, because their number or size exceeds a limit.
+    pub left_out: Vec<RepoPath>,
+    /// Whether the source could not be read, or not in time. Then both lists are empty.
+    pub is_unread: bool,
+}
+
 /// Reads and parses files that changed after the published generation was indexed. Only local mode can read
 /// working trees.
 #[async_trait]
 pub trait ChangedFiles: Send + Sync {
-    /// The changed files of a repository, sorted by path. The list is empty if the source of the repository
-    /// is a remote, or if the source cannot be read now; the question is then answered only from the index.
-    /// The number and the size of the files are limited, so some files may be missing.
-    async fn changed_files(&self, repository: &RepositoryRecord) -> Arc<[ChangedFile]>;
+    /// The changed files of a repository. If the source of the repository is a remote, it has no changed
+    /// files; the question is then answered only from the index.
+    async fn changed_files(&self, repository: &RepositoryRecord) -> Arc<ChangedTree>;
 }

@@ -10,6 +10,7 @@ use cairn_wire::{ArtifactKind, Manifest, PackReader, decode};
 
 use crate::bounds;
 use crate::changed::{ChangedDefinition, Definitions};
+use crate::changed_files::ChangedFile;
 use crate::error::REBUILD;
 use crate::heuristic::HeuristicDefinition;
 use crate::repositories::{KnownRepository, name_of};
@@ -161,27 +162,43 @@ impl Searcher {
             return Err(QueryError::new(QueryErrorCode::InternalError, "a changed definition has no file"));
         };
         let span = found.symbol.span;
-        let (first, last) = request.lines.unwrap_or((span.start, span.end));
-        check_lines(&found.repository, &file.path, file.num_lines, (first, last))?;
-        let last = last.min(file.num_lines);
-        let (text, num_lines_cut) = truncate_lines(lines(&file.text, first, last), request.max_tokens);
-        let shown_last = last.saturating_sub(num_lines_cut as u32);
-        let id = found.repository.record.id;
+        let lines = request.lines.unwrap_or((span.start, span.end));
+        let code = self.code_of_changed(selected, (&found.repository, file), lines, request.max_tokens).await?;
         Ok(Code {
-            repository: found.repository.record.name.to_string(),
+            symbol: Some(found.symbol.clone()),
+            substitution: Some(found.substitution.clone()),
+            others: found.others.clone(),
+            ..code
+        })
+    }
+
+    /// Lines of a changed file with its contents in the working tree.
+    pub(crate) async fn code_of_changed(
+        &self,
+        selected: &[KnownRepository],
+        (known, file): (&KnownRepository, &ChangedFile),
+        (first, last): (u32, u32),
+        max_tokens: usize,
+    ) -> Result<Code, QueryError> {
+        check_lines(known, &file.path, file.num_lines, (first, last))?;
+        let last = last.min(file.num_lines);
+        let (text, num_lines_cut) = truncate_lines(lines(&file.text, first, last), max_tokens);
+        let shown_last = last.saturating_sub(num_lines_cut as u32);
+        Ok(Code {
+            repository: known.record.name.to_string(),
             path: file.path.clone(),
             language: file.language.clone(),
             span: (first <= shown_last).then(|| LineSpan::new(first, shown_last)),
             num_lines: file.num_lines,
             text: text.to_owned(),
             num_lines_cut,
-            symbol: Some(found.symbol.clone()),
-            substitution: Some(found.substitution.clone()),
-            others: found.others.clone(),
+            symbol: None,
+            substitution: None,
+            others: Vec::new(),
             also_in: Vec::new(),
             notes: Vec::new(),
             follows_pattern: None,
-            stamps: self.stamps(selected, &[id]).await?,
+            stamps: self.stamps(selected, &[known.record.id]).await?,
         })
     }
 

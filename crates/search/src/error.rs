@@ -83,6 +83,8 @@ pub struct QueryError {
     pub similar_symbols: Vec<String>,
     pub similar_files: Vec<String>,
     pub similar_repositories: Vec<String>,
+    /// A sentence about changed files that were not searched for an absent name.
+    pub unread: Option<Box<Message>>,
     /// A text that describes what the caller can do next.
     pub hint: Option<Message>,
     /// At most two calls. Each call contains all its arguments and can be made without changes.
@@ -98,6 +100,7 @@ impl QueryError {
             similar_symbols: Vec::new(),
             similar_files: Vec::new(),
             similar_repositories: Vec::new(),
+            unread: None,
             hint: None,
             next_calls: Vec::new(),
         }

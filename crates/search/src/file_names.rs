@@ -230,7 +230,7 @@ fn other_paths(best: &FileHit, others: &[FileHit]) -> Vec<String> {
     paths
 }
 
-fn reason(name: &str, score: u32) -> &'static str {
+pub(crate) fn reason(name: &str, score: u32) -> &'static str {
     match (score, name.contains('/')) {
         (SAME_PATH.., _) => "other case",
         (SAME_NAME.., true) => "same end of the path",

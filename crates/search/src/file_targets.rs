@@ -2,12 +2,14 @@
 
 use std::cmp::Reverse;
 
+use cairn_name_match::PathPart;
 use cairn_ports::{FileHit, FileMatch, NameMatch};
 use cairn_question::{FileNameKind, FileNameQuery, only_word};
 use cairn_ranking::path_distance;
 use cairn_redaction::{Given, Message};
 
 use crate::bounds;
+use crate::changed_trees::Unread;
 use crate::file_names::{SAME_BEGINNING, SAME_NAME, SAME_PATH, SIMILAR};
 use crate::found_files::{FileRole, FoundFiles};
 use crate::prepared_query::PreparedQuery;
@@ -28,6 +30,18 @@ struct Matches {
     has_excluded: bool,
     /// Whether there are more files than `MAX_FILES`.
     is_cut: bool,
+    /// Number of the first hits that are files that are new or changed after they were indexed.
+    num_changed: usize,
+    /// The repositories whose changed files are unknown. Set only if no indexed file has the name.
+    unlisted: Option<Unread>,
+}
+
+impl Matches {
+    /// A sentence about the files that are not indexed yet.
+    fn changed_note(&self) -> Option<Message> {
+        let note = Message::default().and(self.num_changed).and(" of the files changed after they were indexed or are");
+        (self.num_changed > 0).then(|| note.and(" new; `read_code` shows them, `index_repository` indexes them."))
+    }
 }
 
 impl Searcher {
@@ -39,13 +53,17 @@ impl Searcher {
     ) -> Result<Targeted, QueryError> {
         let matches = self.files_named(query, search).await?;
         if matches.hits.is_empty() {
-            return Err(self.no_file(query, search, matches.has_excluded).await?);
+            let absent = self.no_file(query, search, matches.has_excluded).await?;
+            return Err(match &matches.unlisted {
+                Some(unread) => unread.added_to(absent),
+                None => absent,
+            });
         }
         let role = match search.target.target_type {
             TargetType::Filename | TargetType::Directory => FileRole::Names,
             _ => FileRole::WithBeginnings,
         };
-        let mut notes = Vec::new();
+        let mut notes: Vec<Message> = matches.changed_note().into_iter().collect();
         if matches.is_cut {
             let message = Message::from("At least ").and(MAX_FILES).and(" files match; only the best ").and(MAX_FILES);
             notes.push(message.and(" are listed."));
@@ -123,9 +141,10 @@ impl Searcher {
             num_left += cut_to(&mut directories, FILES_BESIDE_RESULTS);
             found = FoundFiles::of(directories, search.selected, true);
         }
-        let Matches { mut hits, has_excluded, .. } = self.files_named(query, search).await?;
+        let matches = self.files_named(query, search).await?;
+        let mut notes: Vec<Message> = matches.changed_note().into_iter().collect();
+        let Matches { mut hits, has_excluded, .. } = matches;
         num_left += cut_to(&mut hits, FILES_BESIDE_RESULTS);
-        let mut notes = Vec::new();
         if hits.is_empty() && has_excluded {
             let message = Message::from("Files are called ").and(Given(search.name));
             notes.push(message.and(", but the filters exclude them."));
@@ -156,7 +175,26 @@ impl Searcher {
         if let Some(near) = &target.context_path {
             hits.sort_by_key(|hit| (Reverse(hit.score), path_distance(near, hit.path.as_str())));
         }
-        Ok(Matches { hits, has_excluded, is_cut })
+        let mut matches = Matches { hits, has_excluded, is_cut, num_changed: 0, unlisted: None };
+        if !are_directories && !is_pattern(search.name) {
+            self.add_changed(&mut matches, search).await?;
+        }
+        Ok(matches)
+    }
+
+    /// Adds the changed files with the requested name, if no indexed file has the name.
+    async fn add_changed(&self, matches: &mut Matches, search: FileSearch<'_>) -> Result<(), QueryError> {
+        if matches.hits.first().is_some_and(|best| best.score > SIMILAR) {
+            return Ok(());
+        }
+        let FileSearch { name, selected, target, filter, .. } = search;
+        let part = if target.filename_only { PathPart::BaseName } else { PathPart::Whole };
+        let near_path = target.context_path.as_deref();
+        let (mut changed, unlisted) = self.changed_hits((name, part), near_path, selected, filter).await?;
+        (matches.num_changed, matches.unlisted) = (changed.len(), unlisted);
+        changed.append(&mut matches.hits);
+        matches.hits = changed;
+        Ok(())
     }
 
     /// The files or directories whose names match. A name with wildcards is a glob, unless a file or
@@ -168,7 +206,7 @@ impl Searcher {
     ) -> Result<Vec<FileHit>, QueryError> {
         let files = |matching| self.names.files(&query.view, scope, name, matching, MAX_FILES);
         let literal = target.literal();
-        if !name.contains(['*', '?', '[', '{']) {
+        if !is_pattern(name) {
             return Ok(files(literal).await?);
         }
         let mut exact = files(without_similar(literal)).await?;
@@ -230,6 +268,11 @@ impl Searcher {
             arguments: vec![("query", name.to_owned())],
         }))
     }
+}
+
+/// Whether a name has characters that have a meaning in a glob.
+fn is_pattern(name: &str) -> bool {
+    name.contains(['*', '?', '[', '{'])
 }
 
 /// Returns the kind of match that accepts the same names as `matching`, except similar names.

@@ -73,6 +73,7 @@ impl QuestionNames {
     /// question asks for.
     fn add_absent(&mut self, absent: Absent, name: &str, kind: Option<NamedKind>) {
         self.facts.extend(absent.note.map(Message::from));
+        self.facts.extend(absent.definitions.err().and_then(|error| error.unread).map(|note| *note));
         match kind.filter(|kind| *kind != NamedKind::Symbol) {
             Some(kind) => {
                 let fact = Message::from("No ").and(kind.as_str()).and(" is called ").and(Phrase(name));
@@ -124,7 +125,10 @@ impl Searcher {
             }
             match definitions {
                 Ok(definitions) => found.add(definitions, name, leads, selected),
-                Err(error) if error.code == QueryErrorCode::NotFound => found.note_absent(name, error.similar_symbols),
+                Err(error) if error.code == QueryErrorCode::NotFound => {
+                    found.facts.extend(error.unread.map(|note| *note));
+                    found.note_absent(name, error.similar_symbols);
+                }
                 Err(error) => return Err(error),
             }
         }

@@ -27,7 +27,7 @@ const DIRECTORY: &str = "directory";
 
 impl Searcher {
     /// Reads the file or directory at a path. If the path does not exist, reads the file or directory whose
-    /// path matches it in part.
+    /// path matches it in part. Files that changed after they were indexed come after indexed files.
     pub(crate) async fn read_path(
         &self,
         view: &View,
@@ -40,14 +40,14 @@ impl Searcher {
         }
         let scope = self.scope_of(selected);
         let named = FileRequest::new(path, request.context_path.as_deref());
-        if let Some(named) = self.resolve_file(view, &scope, named).await? {
-            return self.read_named(view, selected, named, request).await;
+        if let Some(changed) = self.read_exact_changed(selected, named, request).await? {
+            return Ok(changed);
         }
-        let error = match self.skipped(selected, path).await? {
-            Some(error) => error,
-            None => self.unknown_file(view, &scope, path, read_call).await?,
-        };
-        Err(error)
+        if let Some(found) = self.resolve_file(view, &scope, named).await? {
+            return self.read_named(view, selected, found, request).await;
+        }
+        let absent = self.unknown_file(view, &scope, path, read_call).await?;
+        self.read_changed_or(selected, named, request, absent).await
     }
 
     /// Reads the file or lists the directory to which a name was resolved.

@@ -38,12 +38,16 @@ impl Searcher {
         {
             return Ok(exact);
         }
+        let file = FileRequest::new(target, near_path);
+        if is_file && let Some(changed) = self.read_exact_changed(selected, file, request).await? {
+            return Ok(changed);
+        }
         let name = NameRequest { near_path, ..NameRequest::new(target) };
         match self.file_before_symbols(view, (&scope, selected), name, read_call).await {
             Ok(Some(file)) => return self.read_named(view, selected, file, request).await,
             Ok(None) => {}
-            Err(error) if error.code == QueryErrorCode::NotFound => {
-                return Err(self.skipped(selected, target).await?.unwrap_or(error));
+            Err(absent) if absent.code == QueryErrorCode::NotFound => {
+                return self.read_changed_or(selected, file, request, absent).await;
             }
             Err(error) => return Err(error),
         }

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use cairn_domain::{LineSpan, NodeKey, RepoPath, SymbolEntry, SymbolKind};
 use cairn_ports::{ChunkFilter, RepositoryRecord};
 use cairn_search::{
-    ChangedFile, ChangedFiles, CodeRequest, GraphRequest, NameMatching, QueryErrorCode, Relation, RepositorySelection,
+    ChangedFile, ChangedFiles, ChangedTree, CodeRequest, GraphRequest, NameMatching, QueryErrorCode, Relation, RepositorySelection,
     SearchRequest, Searcher, Target, TargetType,
 };
 use cairn_testkit::FakeContent;
@@ -20,11 +20,15 @@ const TEXT: &str = "import db\n\ndef load_invoice(key):\n    return db.get(key)\
 #[derive(Default)]
 struct NewFile {
     num_reads: AtomicUsize,
+    /// Number of further changed files that are not read.
+    num_left_out: usize,
+    /// Whether the tree cannot be read.
+    is_unread: bool,
 }
 
 #[async_trait]
 impl ChangedFiles for NewFile {
-    async fn changed_files(&self, repository: &RepositoryRecord) -> Arc<[ChangedFile]> {
+    async fn changed_files(&self, repository: &RepositoryRecord) -> Arc<ChangedTree> {
         self.num_reads.fetch_add(1, Ordering::Relaxed);
         let path = RepoPath::parse("src/invoices.py").expect("a path");
         let symbol = SymbolEntry {
@@ -43,17 +47,25 @@ impl ChangedFiles for NewFile {
             is_test: false,
         };
         let (language, text) = ("python".to_owned(), TEXT.to_owned());
-        Arc::new([ChangedFile { path, language, text, num_lines: 4, symbols: vec![symbol] }])
+        let file = ChangedFile { path, language, text, num_lines: 4, symbols: vec![symbol] };
+        let left_out = (0..self.num_left_out).map(|number| format!("src/left/l{number}.py"));
+        let left_out = left_out.map(|path| RepoPath::parse(&path).expect("a path")).collect();
+        let files = if self.is_unread { Vec::new() } else { vec![file] };
+        Arc::new(ChangedTree { files, left_out, is_unread: self.is_unread })
     }
 }
 
 /// An index that contains `load_invoices`, and a working tree with the new function `load_invoice`.
 async fn searcher_with_tree() -> (Searcher, Arc<NewFile>) {
+    searcher_over_tree(NewFile::default()).await
+}
+
+async fn searcher_over_tree(tree: NewFile) -> (Searcher, Arc<NewFile>) {
     let content = FakeContent::new("shop", "c1")
         .file("src/shop.py", "python", "def load_invoices():\n    pass\n")
         .symbol("src/shop.py", "load_invoices", SymbolKind::Function, (1, 2));
     let (_, searcher) = searcher_over(vec![content]).await;
-    let tree = Arc::new(NewFile::default());
+    let tree = Arc::new(tree);
     (Searcher { changed: Some(Arc::<NewFile>::clone(&tree)), ..searcher }, tree)
 }
 
@@ -80,6 +92,86 @@ async fn new_definition_is_read_from_the_working_tree() {
         assert_eq!((read.path.as_str(), read.text.as_str()), ("src/invoices.py", &TEXT[11..]), "{requested}");
         let label = read.substitution.expect("a label");
         assert_eq!((label.matching, label.reason.as_str()), (NameMatching::Changed, reason), "{requested}");
+    }
+}
+
+fn path_of(path: &str) -> CodeRequest {
+    CodeRequest { path: Some(path.to_owned()), symbol: None, ..code("") }
+}
+
+/// A file that is not indexed yet is found by its path, its base name and the beginning of its name.
+#[tokio::test]
+async fn new_file_is_read_by_its_name() {
+    let (searcher, _) = searcher_with_tree().await;
+    for (requested, score) in [("src/invoices.py", 1_000), ("invoices.py", 900), ("./src/invoices.py", 1_000)] {
+        for by_target in [false, true] {
+            let target = CodeRequest { path: None, ..path_of("") };
+            let read = match by_target {
+                true => searcher.read_target(requested, &target).await,
+                false => searcher.read_code(&path_of(requested)).await,
+            };
+            let read = read.unwrap_or_else(|error| panic!("{requested}: {error:?}"));
+            assert_eq!((read.path.as_str(), read.text.as_str(), read.num_lines), ("src/invoices.py", TEXT, 4));
+            let label = read.substitution.expect("a label");
+            assert_eq!((label.matching, label.score), (NameMatching::Changed, score), "{requested}");
+        }
+    }
+    let lines = CodeRequest { lines: Some((3, 3)), ..path_of("src/invoices.py") };
+    assert_eq!(searcher.read_code(&lines).await.expect("a line").text, "def load_invoice(key):\n");
+    // An indexed file comes first.
+    let read = searcher.read_code(&path_of("src/shop.py")).await.expect("an indexed file");
+    assert_eq!(read.substitution, None);
+}
+
+#[tokio::test]
+async fn new_file_is_found_by_a_search() {
+    let (searcher, _) = searcher_with_tree().await;
+    for target_type in [TargetType::Auto, TargetType::File, TargetType::Filename] {
+        let target = Target { target_type, ..Target::default() };
+        let asked = SearchRequest { target, ..request("invoices.py", &[], ChunkFilter::default()) };
+        let answer = searcher.search(&asked).await.unwrap_or_else(|error| panic!("{target_type:?}: {error:?}"));
+        let paths: Vec<&str> = answer.files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(paths, ["src/invoices.py"], "{target_type:?}");
+        let is_note = |note: &cairn_redaction::Message| note.starts_with("1 of the files changed after");
+        assert!(answer.notes.iter().any(is_note), "{target_type:?}: {:?}", answer.notes);
+        let other = ChunkFilter { languages: vec!["rust".to_owned()], ..ChunkFilter::default() };
+        let hidden = searcher.search(&SearchRequest { filter: other, ..asked }).await;
+        assert!(hidden.is_err() || hidden.is_ok_and(|answer| answer.files.is_empty()), "{target_type:?}");
+    }
+}
+
+/// If changed files were not read, every answer about an absent or different name states their number, and the
+/// error suggests a call that indexes them.
+#[tokio::test]
+async fn changed_files_that_were_not_read_are_counted() {
+    let (searcher, _) = searcher_over_tree(NewFile { num_left_out: 99, ..NewFile::default() }).await;
+    let unread = "not searched: 99 of 100 changed files of `shop`";
+    let error = searcher.read_code(&code("quite_absent")).await.expect_err("absent");
+    assert!(error.hint.as_ref().is_some_and(|hint| hint.contains(unread)), "{error:?}");
+    let call = &error.next_calls[0];
+    assert_eq!((call.tool, call.arguments.as_slice()), ("index_repository", &[("target", "shop".to_owned())][..]));
+    let near = searcher.read_code(&code("load_invoicess")).await.expect("a near name");
+    assert!(near.substitution.expect("a label").reason.ends_with(unread));
+    let answer = searcher.search(&request("quiteAbsent()", &[], ChunkFilter::default())).await.expect("an answer");
+    let sentence = "Not searched: 99 of 100 changed files of `shop`.";
+    assert!(answer.notes.iter().any(|note| *note == sentence), "{:?}", answer.notes);
+    // The path of a file that was not read is known.
+    let error = searcher.read_code(&path_of("src/left/l7.py")).await.expect_err("not read");
+    assert!(error.message.contains("too many files changed"), "{error:?}");
+    assert_eq!(error.next_calls[0].tool, "index_repository");
+    // An exact name does not depend on the other files.
+    let exact = searcher.read_code(&code("load_invoice")).await.expect("found");
+    assert_eq!(exact.substitution.expect("a label").reason, "in a file that changed after it was indexed");
+}
+
+#[tokio::test]
+async fn tree_that_cannot_be_read_is_reported() {
+    let (searcher, _) = searcher_over_tree(NewFile { is_unread: true, ..NewFile::default() }).await;
+    let unread = "not searched: the changed files of `shop`";
+    for request in [code("quite_absent"), path_of("src/absent.py")] {
+        let error = searcher.read_code(&request).await.expect_err("absent");
+        assert!(error.hint.as_ref().is_some_and(|hint| hint.contains(unread)), "{error:?}");
+        assert_eq!(error.next_calls[0].tool, "index_repository", "{error:?}");
     }
 }
 
@@ -159,7 +251,7 @@ struct GrowingTree {
 
 #[async_trait]
 impl ChangedFiles for GrowingTree {
-    async fn changed_files(&self, repository: &RepositoryRecord) -> Arc<[ChangedFile]> {
+    async fn changed_files(&self, repository: &RepositoryRecord) -> Arc<ChangedTree> {
         match self.is_changed.load(Ordering::Relaxed) {
             true => self.changed.changed_files(repository).await,
             false => Arc::default(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cairn_domain::{ManifestEntry, SourceText};
+use cairn_domain::{ManifestEntry, RepoPath, SourceText};
 use cairn_pipeline::StageError;
 use cairn_ports::{ContentReader, SyncMeter, TreeEntry};
 
@@ -24,6 +24,15 @@ pub struct ChangedSource {
     pub source: SourceText,
 }
 
+/// The files that differ from the published generation.
+#[derive(Clone, Debug, Default)]
+pub struct ChangedSources {
+    /// The files that were read, in the order of their paths.
+    pub sources: Vec<ChangedSource>,
+    /// The files that were not read because of a limit.
+    pub left_out: Vec<RepoPath>,
+}
+
 /// The limits on the number and the total size of the files that are read.
 #[derive(Clone, Copy, Debug)]
 pub struct ChangedLimits {
@@ -33,15 +42,15 @@ pub struct ChangedLimits {
 
 impl Sync {
     /// Reads the changed files in the order of their paths, until a limit is reached. This method writes
-    /// nothing. The list is empty if no generation is published.
+    /// nothing. The lists are empty if no generation is published.
     pub async fn changed_sources(
         &self,
         request: &SyncRequest,
         limits: ChangedLimits,
-    ) -> Result<Vec<ChangedSource>, StageError> {
+    ) -> Result<ChangedSources, StageError> {
         let view = self.catalogue.view().await?;
         let Some(published) = self.catalogue.published(&view, request.repository.id).await? else {
-            return Ok(Vec::new());
+            return Ok(ChangedSources::default());
         };
         let previous = self.artifacts.manifest(&published.manifest).await?;
         let meter = Arc::new(SyncMeter::default());
@@ -57,19 +66,20 @@ impl Sync {
     }
 }
 
-fn read(inventory: &Inventory, limits: ChangedLimits) -> Result<Vec<ChangedSource>, StageError> {
+fn read(inventory: &Inventory, limits: ChangedLimits) -> Result<ChangedSources, StageError> {
     let (entries, to_read, _) = inventory.list()?;
     let reading = &inventory.reading;
     let mut reader = reading.tree.reader().map_err(of_source)?;
-    let (mut changed, mut num_bytes) = (Vec::new(), 0);
+    let (mut changed, mut num_bytes) = (ChangedSources::default(), 0);
     for position in to_read {
         check_stopped(&reading.meter)?;
         let listed = &reading.tree.entries()[position];
         num_bytes += listed.size_bytes;
-        if changed.len() >= limits.max_files || num_bytes > limits.max_bytes {
-            break;
+        if changed.sources.len() >= limits.max_files || num_bytes > limits.max_bytes {
+            changed.left_out.push(entries[position].path.clone());
+            continue;
         }
-        changed.extend(read_one(reading, listed, reader.as_mut(), &entries[position]));
+        changed.sources.extend(read_one(reading, listed, reader.as_mut(), &entries[position]));
     }
     Ok(changed)
 }

@@ -45,7 +45,7 @@ use cairn_wire::Manifest;
 use tokio::time::Instant;
 
 pub(crate) use ceiling::Ceiling;
-pub use changed::{ChangedLimits, ChangedSource};
+pub use changed::{ChangedLimits, ChangedSource, ChangedSources};
 pub(crate) use changes::is_doubtful;
 use deadline::Deadline;
 use on_change::OnChange;

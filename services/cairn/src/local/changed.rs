@@ -10,8 +10,8 @@ use async_trait::async_trait;
 use cairn_domain::{ArtifactRef, FactsKey, FileFacts, Lane, RepoPath, RepositoryId, Source, SymbolEntry};
 use cairn_ports::{Catalogue, ErrorKind, FileParser, RepositoryRecord, SourceError};
 use cairn_records::{Placement, symbol_names};
-use cairn_search::{ChangedFile, ChangedFiles};
-use cairn_stages::{ChangedLimits, ChangedSource, Sync, SyncRequest};
+use cairn_search::{ChangedFile, ChangedFiles, ChangedTree};
+use cairn_stages::{ChangedLimits, ChangedSource, ChangedSources, Sync, SyncRequest};
 
 use super::tree_watch::TreeWatch;
 
@@ -27,7 +27,7 @@ type Parsed = BTreeMap<(RepoPath, FactsKey), Vec<SymbolEntry>>;
 struct Known {
     /// The manifest with which the files were compared.
     manifest: ArtifactRef,
-    files: Arc<[ChangedFile]>,
+    tree: Arc<ChangedTree>,
 }
 
 pub(crate) struct WorkingFiles {
@@ -55,7 +55,7 @@ impl WorkingFiles {
 
     /// Reads the changed files. If a watch shows that the tree has not changed, returns the files of the last
     /// reading.
-    async fn read_if_changed(&self, repository: &RepositoryRecord) -> Result<Arc<[ChangedFile]>, SourceError> {
+    async fn read_if_changed(&self, repository: &RepositoryRecord) -> Result<Arc<ChangedTree>, SourceError> {
         let unavailable = |error: cairn_ports::CatalogueError| of(repository, error.to_string());
         let view = self.catalogue.view().await.map_err(unavailable)?;
         let published = self.catalogue.published(&view, repository.id).await.map_err(unavailable)?;
@@ -64,15 +64,15 @@ impl WorkingFiles {
         if mark.is_unchanged
             && let Some(known) = lock(&self.known).get(&repository.id).filter(|known| known.manifest == manifest)
         {
-            return Ok(Arc::clone(&known.files));
+            return Ok(Arc::clone(&known.tree));
         }
-        let files = self.read(repository).await?;
-        lock(&self.known).insert(repository.id, Known { manifest, files: Arc::clone(&files) });
+        let tree = Arc::new(self.read(repository).await?);
+        lock(&self.known).insert(repository.id, Known { manifest, tree: Arc::clone(&tree) });
         self.watch.mark_read(repository.id, mark);
-        Ok(files)
+        Ok(tree)
     }
 
-    async fn read(&self, repository: &RepositoryRecord) -> Result<Arc<[ChangedFile]>, SourceError> {
+    async fn read(&self, repository: &RepositoryRecord) -> Result<ChangedTree, SourceError> {
         let cache = super::home::source_cache(&self.directory, repository.id);
         let request = SyncRequest {
             repository: repository.clone(),
@@ -82,7 +82,8 @@ impl WorkingFiles {
             meter: Arc::default(),
         };
         let failed = |error: cairn_pipeline::StageError| of(repository, error.chain());
-        let sources = self.sync.changed_sources(&request, LIMITS).await.map_err(failed)?;
+        let ChangedSources { sources, left_out } =
+            self.sync.changed_sources(&request, LIMITS).await.map_err(failed)?;
         let mut parsed = lock(&self.parsed).remove(&repository.id).unwrap_or_default();
         let is_new = |changed: &&ChangedSource| key(changed).is_some_and(|key| !parsed.contains_key(&key));
         let new: Vec<&ChangedSource> = sources.iter().filter(is_new).collect();
@@ -96,7 +97,7 @@ impl WorkingFiles {
         parsed.retain(|known, _| sources.iter().any(|changed| key(changed).as_ref() == Some(known)));
         let files = sources.into_iter().map(|changed| changed_file(changed, &parsed)).collect();
         lock(&self.parsed).insert(repository.id, parsed);
-        Ok(files)
+        Ok(ChangedTree { files, left_out, is_unread: false })
     }
 }
 
@@ -133,7 +134,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[async_trait]
 impl ChangedFiles for WorkingFiles {
-    async fn changed_files(&self, repository: &RepositoryRecord) -> Arc<[ChangedFile]> {
+    async fn changed_files(&self, repository: &RepositoryRecord) -> Arc<ChangedTree> {
         if !matches!(repository.source, Source::WorkTree { .. } | Source::Directory { .. }) {
             return Arc::default();
         }
@@ -142,7 +143,7 @@ impl ChangedFiles for WorkingFiles {
         read.unwrap_or_else(|error| {
             let cause = error.source.as_ref().map(ToString::to_string).unwrap_or_default();
             tracing::info!(repository = %repository.name, "changed files are not read: {error}: {cause}");
-            Arc::default()
+            Arc::new(ChangedTree { is_unread: true, ..ChangedTree::default() })
         })
     }
 }
