@@ -2,6 +2,7 @@
 //! repository defines the name, and which repositories are not indexed.
 
 use cairn_domain::View;
+use cairn_name_match::plain_name;
 use cairn_ports::NameMatch;
 use cairn_ranking::{ScopeFrequencies, keywords};
 use cairn_redaction::{Given, Message, Own};
@@ -51,10 +52,11 @@ impl Searcher {
         if all.len() == selected.len() {
             return Ok(None);
         }
-        let last = name.rsplit(['.', ':', '#', '/']).next().unwrap_or(name);
+        let name = &plain_name(name);
+        let last = name.rsplit('.').next().unwrap_or(name);
         let scope = self.scope_of(&all);
         let hits = self.names.symbols(view, &scope, last, &[NameMatch::Exact], MAX_ELSEWHERE).await?;
-        let is_meant = |hit: &&cairn_ports::SymbolHit| name == last || hit.symbol.qualified_name.ends_with(name);
+        let is_meant = |hit: &&cairn_ports::SymbolHit| name == last || hit.symbol.qualified_name.ends_with(name.as_str());
         Ok(hits.iter().find(is_meant).map(|hit| name_of(&all, hit.repository)))
     }
 }

@@ -5,6 +5,7 @@
 //! requested path, the answer contains a note about the difference. Similar paths are only suggested.
 
 use cairn_domain::{RepoPath, RepositoryId, Scope, View};
+use cairn_name_match::has_arity;
 use cairn_ports::{FileHit, FileMatch, NameMatch};
 use cairn_question::is_written_like_a_file;
 use cairn_ranking::path_distance;
@@ -107,7 +108,7 @@ impl Searcher {
         retry: impl Fn(&str) -> NextCall,
     ) -> Result<Option<NamedFile>, QueryError> {
         let name = request.name;
-        if !is_written_like_a_file(name) {
+        if !is_like_a_file(name) {
             return Ok(None);
         }
         let found = self.resolve_file(view, scope, FileRequest::new(name, request.near_path)).await?;
@@ -179,6 +180,12 @@ impl Searcher {
         }
         Ok(near.iter().map(|hit| hit.path.to_string()).collect())
     }
+}
+
+/// Whether a text is written like the name of a file. A name with its number of parameters, such as
+/// `register/2`, contains a slash, but is the name of a symbol.
+pub(crate) fn is_like_a_file(name: &str) -> bool {
+    is_written_like_a_file(name) && !has_arity(name)
 }
 
 pub(crate) fn no_file(path: &str) -> Message {

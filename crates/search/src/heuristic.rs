@@ -5,6 +5,7 @@
 //! generate, or in damaged files. The result may be wrong, so answers that use it contain a warning.
 
 use cairn_domain::{ChunkRecord, LineSpan, NodeKey, Scope, SymbolEntry, SymbolKind, View};
+use cairn_name_match::plain_name;
 use cairn_ports::{ChunkFilter, NameMatch, SymbolHit};
 use cairn_ranking::{ScopeFrequencies, query_terms};
 use cairn_redaction::quoted;
@@ -149,7 +150,8 @@ impl DefinitionPattern {
     /// `None` if the last part of the name is not one word of letters, digits, `_`, `$` and `-`, or contains
     /// no letter.
     fn of(name: &str) -> Option<Self> {
-        let last = name.trim().trim_end_matches("()").rsplit(['.', ':', '#', '>']).next()?;
+        let name = plain_name(name);
+        let last = name.rsplit('.').next()?;
         let is_word = |character: char| character.is_alphanumeric() || matches!(character, '_' | '$' | '-');
         if last.is_empty() || !last.chars().all(is_word) || !last.chars().any(char::is_alphabetic) {
             return None;

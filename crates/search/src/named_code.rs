@@ -2,10 +2,12 @@
 //! modules and packages.
 
 use cairn_domain::{NodeKey, RepoPath, Scope, SymbolEntry, View};
-use cairn_question::{NamedKind, Relation, RelationshipAsked, is_file_name, is_written_like_a_file, path_and_name};
+use cairn_name_match::has_arity;
+use cairn_question::{NamedKind, Relation, RelationshipAsked, is_file_name, path_and_name};
 use cairn_redaction::{Message, quoted};
 
 use crate::changed::{ChangedDefinition, Definitions};
+use crate::file_names::is_like_a_file;
 use crate::heuristic::HeuristicDefinition;
 use crate::repositories::KnownRepository;
 use crate::resolve::{MIN_LEADING_SCORE, NameRequest, Resolved};
@@ -120,7 +122,7 @@ fn tries(asked: &RelationshipAsked, name: &str) -> &'static [Try] {
         Some(NamedKind::Module) => &[Files, Directories, Modules, Packages, Symbols],
         Some(NamedKind::Package) => &[Packages, Directories, Files, Symbols],
         Some(NamedKind::Symbol) => &[Symbols, Files],
-        None if name.contains('/') || is_file_name(name) => &[Files, Directories, Modules, Packages, Symbols],
+        None if (name.contains('/') && !has_arity(name)) || is_file_name(name) => &[Files, Directories, Modules, Packages, Symbols],
         None => match asked.relation {
             // Names of packages seldom contain capitals, so a name with capitals is compared with symbols
             // first.
@@ -222,7 +224,7 @@ impl Searcher {
             Some(definitions) => definitions,
             None => self.definitions_of(view, (scope, selected), request).await?,
         };
-        let is_no_symbol = asked.kind.is_some_and(|kind| kind != NamedKind::Symbol) || is_written_like_a_file(name);
+        let is_no_symbol = asked.kind.is_some_and(|kind| kind != NamedKind::Symbol) || is_like_a_file(name);
         Ok(definitions.without_place(is_no_symbol, absent_note))
     }
 

@@ -3,13 +3,14 @@
 
 use cairn_domain::{Scope, View};
 use cairn_ports::FileMatch;
-use cairn_question::{MentionKind, NamedKind, ParsedQuery, RelationshipAsked, is_written_like_a_file, path_and_name};
+use cairn_name_match::has_arity;
+use cairn_question::{MentionKind, NamedKind, ParsedQuery, RelationshipAsked, path_and_name};
 use cairn_ranking::{QueryWords, estimate_tokens};
 use cairn_redaction::{Given, Message, Phrase, quoted};
 
 use crate::changed::{ChangedDefinition, Definitions, has_other_name};
 use crate::chunk_id::ChunkId;
-use crate::file_names::{FileRequest, SAME_PATH};
+use crate::file_names::{FileRequest, SAME_PATH, is_like_a_file};
 use crate::leading::{Leading, NamedPlace};
 use crate::named_code::{Absent, NamedAs, NamedCode};
 use crate::repositories::KnownRepository;
@@ -112,7 +113,7 @@ impl Searcher {
         }
         let whole = whole_name(parsed, text);
         for name in names_of(parsed) {
-            if is_written_like_a_file(name) {
+            if is_like_a_file(name) {
                 found.notes.extend(self.note_of_file(view, scope, name).await?);
                 continue;
             }
@@ -188,7 +189,7 @@ impl Searcher {
                 found.facts.push(fact.and(" is not a known symbol, so its relations are unknown."));
                 found.add(Definitions::Heuristic(line), name, false, selected);
             }
-            NamedAs::Absent(_) if is_written_like_a_file(name) => {
+            NamedAs::Absent(_) if is_like_a_file(name) => {
                 found.notes.extend(self.note_of_file(view, scope, name).await?);
             }
             NamedAs::Absent(absent) => found.add_absent(*absent, name, asked.kind),
@@ -262,8 +263,8 @@ pub(crate) fn leading(resolved: &Resolved) -> Vec<Leading> {
 /// The identifiers in a question, without duplicates. The names in a relationship question are not included,
 /// because they are resolved in a different way.
 pub(crate) fn names_of(parsed: &ParsedQuery) -> Vec<&str> {
-    if parsed.file_name.is_some() {
-        return Vec::new();
+    if let Some(file) = &parsed.file_name {
+        return if has_arity(&file.name) { vec![file.name.as_str()] } else { Vec::new() };
     }
     let is_name = |kind: MentionKind| {
         matches!(kind, MentionKind::Code | MentionKind::Class | MentionKind::Function | MentionKind::Symbol)

@@ -1,11 +1,10 @@
 //! Reads the code for a text that is the path of a file or the name of a symbol.
 
 use cairn_domain::View;
-use cairn_question::is_written_like_a_file;
 
 use crate::bounds;
 use crate::code::{Code, CodeRequest};
-use crate::file_names::{FileRequest, no_file, read_call};
+use crate::file_names::{FileRequest, is_like_a_file, no_file, read_call};
 use crate::repositories::KnownRepository;
 use crate::resolve::{NameRequest, Substitution};
 use crate::{QueryError, QueryErrorCode, Searcher};
@@ -32,7 +31,7 @@ impl Searcher {
         request: &CodeRequest,
     ) -> Result<Code, QueryError> {
         let (scope, near_path) = (self.scope_of(selected), request.context_path.as_deref());
-        let is_file = is_written_like_a_file(target);
+        let is_file = is_like_a_file(target);
         if (is_file || target.contains(['/', '.']))
             && let Some(exact) = self.read_exact(view, selected, target, request).await?
         {

@@ -2,13 +2,13 @@
 
 use cairn_domain::{ChunkRecord, Digester, Scope};
 use cairn_ports::{ChunkFilter, FileMatch};
-use cairn_question::is_written_like_a_file;
 use cairn_ranking::{Contribution, Definition, RankedHit, Signal};
 use cairn_redaction::Message;
 
 use crate::bounds;
 use crate::changed::Definitions;
 use crate::chunk_filter::CompiledFilter;
+use crate::file_names::is_like_a_file;
 use crate::found_files::FoundFiles;
 use crate::leading::Leading;
 use crate::prepared_query::PreparedQuery;
@@ -202,7 +202,7 @@ fn names_of(definitions: Definitions, selected: &[KnownRepository]) -> (Question
 /// Adds a call that searches for files to the error for an absent symbol, if the name of the symbol looks
 /// like a file name.
 fn with_filename_call(mut error: QueryError, name: &str) -> QueryError {
-    if error.code != QueryErrorCode::NotFound || !is_written_like_a_file(name) {
+    if error.code != QueryErrorCode::NotFound || !is_like_a_file(name) {
         return error;
     }
     let call = NextCall {

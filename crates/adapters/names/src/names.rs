@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use cairn_domain::{ChunkKey, GenerationId, SymbolEntry, View};
+use cairn_name_match::plain_name;
 use cairn_ports::{NameMatch, SymbolHit, SymbolNode};
 use cairn_ranking::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, fold_style, similarity_percent};
 use fst::automaton::{Levenshtein, Str};
@@ -129,7 +130,7 @@ pub(crate) struct RequestedName {
 
 impl RequestedName {
     pub(crate) fn new(name: &str, ways: &[NameMatch]) -> Self {
-        let whole = name.trim().trim_end_matches("()").replace("::", ".").replace(['#', '/'], ".").replace("->", ".");
+        let whole = plain_name(name);
         let last = whole.rsplit('.').next().unwrap_or(&whole).to_owned();
         let folded = fold_style(&last);
         let joined = fold_all(&last);
@@ -256,6 +257,10 @@ mod tests {
         check("Store.getUser", "Store.getUser", Some((Exact, 100)));
         check("Store::getUser", "app.Store.getUser", Some((Exact, 100)));
         check("store.get_user", "app.Store.getUser", Some((StyleInsensitive, 95)));
+        check("(*Store).getUser", "app.Store.getUser", Some((Exact, 100)));
+        check("Store:getUser", "Store.getUser", Some((Exact, 100)));
+        check("Store.getUser(String, int)", "Store.getUser", Some((Exact, 100)));
+        check("App.Store.getUser/2", "App.Store.getUser", Some((Exact, 100)));
         check("Other.getUser", "Store.getUser", None);
         check("getUs", "getUserById", Some((Prefix, 73)));
         check("userby", "getUserById", Some((Contains, 56)));

@@ -1,6 +1,7 @@
 //! Decides whether a requested name is equal to the name of a symbol, apart from case and style.
 
 use crate::fold::folded;
+use crate::spelling::plain_name;
 
 /// How exactly a requested name matches the name of a symbol.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -16,8 +17,7 @@ impl SameName {
     /// Compares a requested name with the short and the qualified name of a symbol. The requested name
     /// `Server.run` is also equal to `app.Server.run`. `None` if the names differ.
     pub fn of(requested: &str, name: &str, qualified_name: &str) -> Option<Self> {
-        let requested = requested.trim().trim_end_matches("()").replace("::", ".").replace(['#', '/'], ".");
-        let requested = requested.replace("->", ".");
+        let requested = plain_name(requested);
         let name = if requested.contains('.') { qualified_name } else { name };
         if is_end(&requested, name) {
             return Some(Self::Exact);
@@ -55,6 +55,10 @@ mod tests {
         check("get user", "app.getUser", Some(SameName::Style));
         check("Other.run", "app.Server.run", None);
         check("un", "app.Server.run", None);
+        check("(*Server).run", "app.Server.run", Some(SameName::Exact));
+        check("Server:run", "app.Server.run", Some(SameName::Exact));
+        check("Server.run(String, int)", "app.Server.run", Some(SameName::Exact));
+        check("server.RUN/2", "app.Server.run", Some(SameName::Case));
         check("", "app.Server.run", None);
     }
 }

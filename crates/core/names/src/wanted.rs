@@ -7,6 +7,7 @@ use crate::distance::Signature;
 use crate::fold::{fold_words, folded};
 use crate::lexicon::{Replacement, is_keyword, is_noise, replacements, replacements_of_misspelled, weight};
 use crate::sound::sound_code;
+use crate::spelling::plain_name;
 
 /// Maximum number of words of a name that are compared. The limit is 16, because bit sets of words have 16
 /// bits.
@@ -78,6 +79,7 @@ impl WantedWord {
 impl WantedName {
     pub fn new(asked: &str) -> Self {
         let asked: String = asked.trim().chars().take(MAX_CHARACTERS).collect();
+        let asked = plain_name(&asked);
         let asked = without_arguments(&asked);
         if asked.contains(char::is_whitespace) {
             return Self::of_part(asked, true);
@@ -205,6 +207,10 @@ mod tests {
         check("this->run()", &[], &["run"]);
         check("open the config file", &[], &["open", "the", "config", "file"]);
         check("Vec<String>", &[], &["vec"]);
+        check("Vec<String>::push", &["vec"], &["push"]);
+        check("(*HttpServer).Run", &["http server"], &["run"]);
+        check("Shop.register/2", &["shop"], &["register"]);
+        check("Account:deposit", &["account"], &["deposit"]);
         check("__", &[], &[]);
     }
 

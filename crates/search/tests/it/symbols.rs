@@ -77,6 +77,37 @@ async fn target_with_a_dot_may_be_a_mistyped_symbol() {
     assert_eq!((exact.path.as_str(), exact.substitution), ("src/server.py", None));
 }
 
+/// Names are found in the way in which their languages write them, without a label.
+#[tokio::test]
+async fn names_are_written_as_in_their_languages() {
+    let content = servers()
+        .file("lib/accounts.ex", "elixir", "def register(name, mail) do\n  :ok\nend\n")
+        .file("lib/account.lua", "lua", "function Account:deposit(amount)\nend\n")
+        .symbol("lib/accounts.ex", "Shop.Accounts.register", SymbolKind::Function, (1, 3))
+        .symbol("lib/account.lua", "Account.deposit", SymbolKind::Method, (1, 2));
+    let (_, searcher) = searcher_over(vec![content]).await;
+    for (name, expect) in [
+        ("Shop.Accounts.register/2", "Shop.Accounts.register"),
+        ("Accounts.register/2", "Shop.Accounts.register"),
+        ("register/2", "Shop.Accounts.register"),
+        ("Account:deposit", "Account.deposit"),
+        ("(*Server).run", "Server.run"),
+        ("Server.run(String, int)", "Server.run"),
+        ("Server::run()", "Server.run"),
+    ] {
+        let symbol = CodeRequest { symbol: Some(name.to_owned()), ..code() };
+        for read in [searcher.read_target(name, &code()).await, searcher.read_code(&symbol).await] {
+            let read = read.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+            assert_eq!(read.symbol.map(|symbol| symbol.qualified_name).as_deref(), Some(expect), "{name}");
+            assert_eq!(read.substitution, None, "{name}");
+        }
+        let graph = searcher.relationship(&relation(name)).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        assert_eq!((graph.about[0].1.qualified_name.as_str(), graph.substitution), (expect, None), "{name}");
+    }
+    let mistyped = searcher.read_target("Shop.Accounts.regsiter/2", &code()).await;
+    assert_eq!(label(&mistyped), Some(("Shop.Accounts.register", NameMatching::Fuzzy)), "{mistyped:?}");
+}
+
 /// A request that looks like a path is not answered with a symbol that has a different name. The error only
 /// suggests this symbol.
 #[tokio::test]

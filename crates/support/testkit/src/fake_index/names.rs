@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use cairn_domain::{ChunkKey, RepoPath, RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
-use cairn_name_match::{LearnedAbbreviation, PathPart, PathScore, Reasons, WantedFile, WantedName, score_name};
+use cairn_name_match::{
+    LearnedAbbreviation, PathPart, PathScore, Reasons, WantedFile, WantedName, plain_name, score_name,
+};
 use cairn_ports::{
     ErrorKind, FileHit, FileMatch, NameMatch, NameTier, Names, NamesError, Page, ResolvedSymbol, StagedNames,
     SymbolHit, SymbolNode,
@@ -75,6 +77,7 @@ impl Names for FakeIndex {
         ways: &[NameMatch],
         limit: usize,
     ) -> Result<Vec<SymbolHit>, NamesError> {
+        let name = &plain_name(name);
         let mut found = Vec::new();
         for repository in self.within(scope) {
             for symbol in &repository.symbols {
