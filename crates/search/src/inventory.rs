@@ -1,12 +1,15 @@
 //! Reports which paths are in the index, and why other paths are not.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use cairn_domain::{ManifestEntry, Outcome, RepoPath, SecretFinding};
+use cairn_name_match::{PathPart, PathScore, WantedFile};
 use cairn_redaction::{Given, Message};
 use cairn_wire::Manifest;
 
 use crate::bounds;
+use crate::resolve::NUM_SIMILAR;
 use crate::{KnownRepository, NextCall, QueryError, QueryErrorCode, Searcher, Stamp};
 
 /// Every path of a repository with its outcome.
@@ -76,22 +79,7 @@ impl Searcher {
         let coverage = self.coverage_of(known, manifest).await?;
         let path = path.strip_prefix("./").unwrap_or(path);
         let entry = coverage.entries.iter().find(|entry| entry.path.as_str() == path);
-        let Some(entry) = entry else {
-            let message = Message::default().and(Given(path)).and(" is not a path of the snapshot of ");
-            let message = message.and(Given(&coverage.repository));
-            let mut error = QueryError::new(QueryErrorCode::NotFound, message);
-            let name = path.rsplit('/').next().unwrap_or(path);
-            let similar = coverage.entries.iter().filter(|entry| entry.path.file_name() == name).take(5);
-            error.similar_files = similar.map(|entry| entry.path.to_string()).collect();
-            if let Some(best) = error.similar_files.first().cloned() {
-                error = error.next(NextCall {
-                    tool: "index_status",
-                    reason: "explains the outcome of a path with this file name in the snapshot".into(),
-                    arguments: vec![("repository", coverage.repository.clone()), ("path", best)],
-                });
-            }
-            return Err(error.hint("git ignores it, it is newer than the index, or the path is mistyped"));
-        };
+        let Some(entry) = entry else { return Err(not_in_snapshot(&coverage, path)) };
         Ok(Why {
             repository: coverage.repository.clone(),
             path: path.to_owned(),
@@ -101,6 +89,36 @@ impl Searcher {
             stamps: coverage.stamps,
         })
     }
+}
+
+/// The error for a path that the snapshot does not contain, with the most similar paths of the snapshot.
+fn not_in_snapshot(coverage: &Coverage, path: &str) -> QueryError {
+    let message = Message::default().and(Given(path)).and(" is not a path of the snapshot of ");
+    let mut error = QueryError::new(QueryErrorCode::NotFound, message.and(Given(&coverage.repository)));
+    error.similar_files = similar_paths(&coverage.entries, path);
+    if let Some(best) = error.similar_files.first().cloned() {
+        error = error.next(NextCall {
+            tool: "index_status",
+            reason: "explains the outcome of the most similar path in the snapshot".into(),
+            arguments: vec![("repository", coverage.repository.clone()), ("path", best)],
+        });
+    }
+    error.hint("git ignores it, it is newer than the index, or the path is mistyped")
+}
+
+/// The most similar paths, whatever their outcome is. A path is similar if the whole path or its base name is
+/// similar.
+fn similar_paths(entries: &[ManifestEntry], path: &str) -> Vec<String> {
+    let base_name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
+    let wanted = [path, base_name].map(|name| WantedFile::new(name, PathPart::Whole, true));
+    let score = |path: &str| -> Option<PathScore> {
+        let lower = path.to_lowercase();
+        wanted.iter().filter_map(|wanted| wanted.score(path, &lower)).max()
+    };
+    let scored = entries.iter().filter_map(|entry| Some((Reverse(score(entry.path.as_str())?), &entry.path)));
+    let mut scored: Vec<_> = scored.collect();
+    scored.sort_unstable();
+    scored.iter().take(NUM_SIMILAR).map(|(_, path)| path.to_string()).collect()
 }
 
 fn explanation(outcome: &Outcome) -> String {

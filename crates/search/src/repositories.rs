@@ -8,7 +8,7 @@ use cairn_redaction::{Given, Message};
 use globset::GlobMatcher;
 
 use crate::bounds;
-use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
+use crate::{FieldFault, NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// The hint in errors that occur because no repository is visible to the caller. Each front end adds a remedy
 /// to this hint.
@@ -16,6 +16,9 @@ pub const NOTHING_INDEXED: &str = "nothing is indexed yet";
 
 /// Maximum number of repositories without a published generation that an answer names.
 pub(crate) const MAX_NOT_INDEXED: usize = 3;
+
+/// Maximum number of repositories that the error for an ambiguous name contains.
+const MAX_MATCHES: usize = 5;
 
 /// Names and globs of repositories; empty selects all.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -97,12 +100,10 @@ impl Searcher {
     /// The repository that a word refers to. Returns an error if the word refers to several repositories.
     pub async fn select_one(&self, view: &View, word: &str) -> Result<KnownRepository, QueryError> {
         let mut selected = self.select(view, &RepositorySelection(vec![word.to_owned()])).await?;
-        if let (1, Some(found)) = (selected.len(), selected.pop()) {
-            return Ok(found);
+        match selected.len() {
+            1 => Ok(selected.swap_remove(0)),
+            _ => Err(ambiguous(word, &selected)),
         }
-        let message = Message::default().and(Given(word));
-        let message = message.and(" matches several repositories; give the full name of one of them");
-        Err(QueryError::new(QueryErrorCode::ValidationError, message))
     }
 
     pub(crate) fn scope_of(&self, selected: &[KnownRepository]) -> Scope {
@@ -176,6 +177,16 @@ fn names(record: &RepositoryRecord, word: &str, glob: Option<&GlobMatcher>) -> b
 fn matcher(word: &str) -> Option<GlobMatcher> {
     let glob = word.contains(['*', '?', '[']).then(|| bounds::glob("repositories", word))?;
     glob.ok().map(|glob| glob.compile_matcher())
+}
+
+/// The error for a word that refers to several repositories. The error contains some of their names.
+fn ambiguous(word: &str, matches: &[KnownRepository]) -> QueryError {
+    let message = Message::default().and(Given(word)).and(" matches ").and(matches.len()).and(" repositories");
+    let message = message.and("; give the full name of one of them");
+    let mut error = bounds::invalid(FieldFault::of("repository"), message);
+    error.similar_repositories =
+        matches.iter().take(MAX_MATCHES).map(|known| known.record.name.to_string()).collect();
+    error
 }
 
 fn unknown_repository(word: &str, known: &[KnownRepository]) -> QueryError {

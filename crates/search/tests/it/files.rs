@@ -329,6 +329,27 @@ async fn file_in_a_relation_question_is_no_symbol() {
     check("what imports nothere.json", &[("nothere.json", None)]).await;
 }
 
+/// A mistyped path, a path in another folder and a base name are all compared with the paths of the snapshot.
+#[tokio::test]
+async fn absent_path_of_a_snapshot_is_reported_with_similar_paths() {
+    let searcher = searcher().await;
+    for (path, expect) in [
+        ("src/dat.rs", "src/date.rs"),
+        ("date.rs", "src/date.rs"),
+        ("lib/net/date.rs", "src/date.rs"),
+        ("ui/Buton.test.tsx", "ui/Button.test.tsx"),
+        ("Makefile", "build/makefile"),
+    ] {
+        let error = searcher.why("app", path).await.expect_err("absent");
+        assert_eq!(error.similar_files.first().map(String::as_str), Some(expect), "{path}: {error:?}");
+        assert!(error.similar_files.len() <= 5, "{path}: {error:?}");
+        let call = &error.next_calls[0];
+        assert_eq!(call.arguments, [("repository", "app".to_owned()), ("path", expect.to_owned())], "{path}");
+    }
+    let error = searcher.why("app", "zzz.qqq").await.expect_err("absent");
+    assert_eq!((error.similar_files.len(), error.next_calls.len()), (0, 0), "{error:?}");
+}
+
 #[tokio::test]
 async fn failed_symbol_search_suggests_a_file_name_search() {
     let searcher = searcher().await;

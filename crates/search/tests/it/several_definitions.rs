@@ -149,3 +149,15 @@ async fn definitions_in_several_repositories_name_their_repository() {
     both.sort_unstable();
     assert_eq!(both, ["a/shop", "b/shop"]);
 }
+
+/// The error for a name of several repositories lists their full names.
+#[tokio::test]
+async fn ambiguous_repository_is_reported_with_its_matches() {
+    let searcher = searcher(shops()).await;
+    let request = CodeRequest { path: Some("README.md".to_owned()), repository: Some("shop".to_owned()), ..code() };
+    let error = searcher.read_code(&request).await.expect_err("two repositories");
+    assert_eq!(error.similar_repositories, ["a/shop", "b/shop"], "{error:?}");
+    assert_eq!(error.fault.expect("a field").field, "repository");
+    assert!(error.message.contains("matches 2 repositories"), "{}", error.message);
+    assert!(searcher.why("a/shop", "README.md").await.is_ok());
+}

@@ -48,3 +48,16 @@ async fn relations_of_several_repositories_are_distinguished() {
         assert!(found.text.contains(&line), "{}", found.text);
     }
 }
+
+/// An ambiguous repository is reported with a call that names one of the matches.
+#[tokio::test]
+async fn ambiguous_repository_gets_a_call_that_works() {
+    let agent = agent().await;
+    let refused = agent.call("read_code", json!({"path": "README.md", "repository": "shop"})).await;
+    assert_eq!(refused.code(), "validation_error");
+    let details = &refused.json["details"];
+    assert_eq!((&details["field"], &details["similar_repositories"]), (&json!("repository"), &json!(["a/shop", "b/shop"])));
+    let (tool, arguments) = refused.suggestions().swap_remove(0);
+    assert_eq!((tool.as_str(), &arguments), ("read_code", &json!({"path": "README.md", "repository": "a/shop"})));
+    agent.call(&tool, arguments).await.ok();
+}
