@@ -143,6 +143,26 @@ fn module_question_finds_its_document_and_the_files_named_there() {
     assert!(found.iter().all(|position| position.is_some_and(|position| position < 6)), "{found:?}");
 }
 
+/// A question about a module need not contain the word "module".
+#[test]
+fn name_of_a_module_finds_its_document() {
+    let (_root, index) = indexed();
+    let named = ["billing/invoice.py", "billing/ledger.py", "billing/server.py"];
+    for question in [
+        "what does the billing package do",
+        "explain the billing component",
+        "what is in billing",
+        "overview of the billing folder",
+    ] {
+        let found = results(&index, question);
+        assert_eq!((&found[0]["path"], &found[0]["kind"]), (&"billing/README.md".into(), &"navigation".into()));
+        let places = positions(&found, &named);
+        assert!(places.iter().all(|place| place.is_some_and(|place| place < 10)), "{question}: {places:?}");
+    }
+    let found = results(&index, "how does the fisio service work");
+    assert!(positions(&found, &["fisio/AGENTS.md"])[0].is_some_and(|place| place < 3), "{found:?}");
+}
+
 #[test]
 fn pattern_is_first_only_if_the_question_asks_for_one() {
     let (_root, index) = indexed();

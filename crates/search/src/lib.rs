@@ -40,6 +40,7 @@ mod inventory;
 mod joined_lists;
 mod leading;
 mod model;
+mod module_question;
 mod modules;
 mod named_code;
 mod named_packages;

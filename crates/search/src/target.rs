@@ -135,10 +135,13 @@ impl Searcher {
                 let found = self.definitions_as_results(query, text, (&scope, selected), (target, filter)).await;
                 found.map_err(|error| with_filename_call(error, &name))
             }
-            TargetType::Auto if self.signals.has(Signal::FileNames) => {
-                self.files_of_question(query, text, search).await
+            TargetType::Auto => {
+                self.mark_module_question(query, text, &scope).await?;
+                match self.signals.has(Signal::FileNames) {
+                    true => self.files_of_question(query, text, search).await,
+                    false => Ok(Targeted::default()),
+                }
             }
-            TargetType::Auto => Ok(Targeted::default()),
             TargetType::File | TargetType::Directory | TargetType::Filename => {
                 self.files_as_results(query, search).await
             }
