@@ -217,7 +217,12 @@ impl Searcher {
         let is_glob = name.contains(['*', '?']);
         match bounds::glob("query", name) {
             Ok(_) => {
-                let found = files(target.glob()).await?;
+                let mut found = files(target.glob()).await?;
+                // A glob may be the end of a path, as a name without wildcards may.
+                if found.is_empty() && name.contains('/') {
+                    let end = format!("**/{}", name.trim_start_matches("./").trim_start_matches('/'));
+                    found = self.names.files(&query.view, scope, &end, target.glob(), MAX_FILES).await?;
+                }
                 if is_glob || !found.is_empty() {
                     return Ok(found);
                 }

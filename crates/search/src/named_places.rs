@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use cairn_domain::{EdgeKind, NodeKey, NodeKind, RepoPath, RepositoryId, Scope, View};
-use cairn_ports::{FileMatch, Follow, Traversal, TraversalRequest};
+use cairn_ports::{FileHit, FileMatch, Follow, Traversal, TraversalRequest};
 use cairn_question::{NamedKind, is_file_name};
 use cairn_ranking::fold_style;
 use cairn_redaction::{Message, Phrase, quoted};
@@ -93,7 +93,10 @@ impl Searcher {
         for path in paths {
             let glob = format!("{}/**", globset::escape(path.as_str()));
             let files = self.names.files(view, scope, &glob, FileMatch::Glob, MAX_FILES_OF_GROUP + 1).await?;
-            nodes.extend(files.into_iter().map(|file| file_node(file.repository, file.path)));
+            // A glob ignores upper and lower case.
+            let is_below = |file: &FileHit| file.path.as_str().starts_with(path.as_str());
+            let below = files.into_iter().filter(is_below);
+            nodes.extend(below.map(|file| file_node(file.repository, file.path)));
         }
         let is_cut = nodes.len() > MAX_FILES_OF_GROUP;
         nodes.truncate(MAX_FILES_OF_GROUP);

@@ -14,7 +14,7 @@ use crate::file_names::{FileRequest, SAME_PATH, is_like_a_file};
 use crate::leading::{Leading, NamedPlace};
 use crate::named_code::{Absent, NamedAs, NamedCode};
 use crate::repositories::KnownRepository;
-use crate::resolve::{MIN_LEADING_SCORE, MatchedName, NameRequest, Resolved, Substitution};
+use crate::resolve::{MIN_LEADING_SCORE, MatchedName, NameRequest, Resolved, Substitution, cut_note};
 use crate::{QueryError, QueryErrorCode, Searcher};
 
 /// Maximum number of names in a question that are resolved.
@@ -112,6 +112,7 @@ impl Searcher {
             }
         }
         let whole = whole_name(parsed, text);
+        found.facts.extend(names_left_out(parsed));
         for name in names_of(parsed) {
             if is_like_a_file(name) {
                 found.notes.extend(self.note_of_file(view, scope, name).await?);
@@ -263,6 +264,18 @@ pub(crate) fn leading(resolved: &Resolved) -> Vec<Leading> {
 /// The identifiers in a question, without duplicates. The names in a relationship question are not included,
 /// because they are resolved in a different way.
 pub(crate) fn names_of(parsed: &ParsedQuery) -> Vec<&str> {
+    let mut names = all_names(parsed);
+    names.truncate(MAX_NAMES);
+    names
+}
+
+/// A sentence that states that a question has more names than are resolved.
+fn names_left_out(parsed: &ParsedQuery) -> Option<Message> {
+    let note = cut_note(MAX_NAMES, (all_names(parsed).len(), false), "names in the question are compared with")?;
+    Some(note.and(" the known names."))
+}
+
+fn all_names(parsed: &ParsedQuery) -> Vec<&str> {
     if let Some(file) = &parsed.file_name {
         return if has_arity(&file.name) { vec![file.name.as_str()] } else { Vec::new() };
     }
@@ -279,7 +292,6 @@ pub(crate) fn names_of(parsed: &ParsedQuery) -> Vec<&str> {
             names.push(name);
         }
     }
-    names.truncate(MAX_NAMES);
     names
 }
 
@@ -288,6 +300,14 @@ mod tests {
     use cairn_question::ParseOptions;
 
     use super::*;
+
+    #[test]
+    fn number_of_names_that_are_not_resolved_is_stated() {
+        let note = |question: &str| names_left_out(&ParsedQuery::new(question, ParseOptions::default()));
+        assert_eq!(note("compare parse_confg and load_usr"), None);
+        let stated = note("compare parse_confg, load_usr, save_itm and send_mial").expect("a sentence");
+        assert_eq!(stated, "Only 3 of 4 names in the question are compared with the known names.");
+    }
 
     #[test]
     fn only_names_of_code_are_resolved() {

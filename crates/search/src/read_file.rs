@@ -80,8 +80,12 @@ impl Searcher {
     ) -> Result<Code, QueryError> {
         let scope = self.scope_of(std::slice::from_ref(known));
         let children = format!("{}/*", globset::escape(directory.as_str()));
-        let directories = self.names.files(view, &scope, &children, FileMatch::DirectoryGlob, MAX_LISTED).await?;
-        let files = self.names.files(view, &scope, &children, FileMatch::Glob, MAX_LISTED).await?;
+        let mut directories = self.names.files(view, &scope, &children, FileMatch::DirectoryGlob, MAX_LISTED).await?;
+        let mut files = self.names.files(view, &scope, &children, FileMatch::Glob, MAX_LISTED).await?;
+        // A glob ignores upper and lower case, but these are the contents of one directory.
+        for hits in [&mut directories, &mut files] {
+            hits.retain(|hit| hit.path.directory() == directory.as_str());
+        }
         let directories = directories.iter().map(|hit| format!("{}/\n", hit.path));
         let text: String = directories.chain(files.iter().map(|hit| format!("{}\n", hit.path))).collect();
         let num_lines = text.lines().count() as u32;

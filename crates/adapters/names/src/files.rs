@@ -39,7 +39,8 @@ impl RequestedFile {
     }
 }
 
-/// A glob for paths. A glob without `/` is compared only with the last part of each path.
+/// A glob for paths. A glob without `/` is compared only with the last part of each path. Upper and lower case
+/// are ignored, as in names without wildcards.
 pub(crate) struct PathGlob {
     glob: GlobMatcher,
     is_base_name: bool,
@@ -48,7 +49,7 @@ pub(crate) struct PathGlob {
 impl PathGlob {
     /// `None` if the glob is not valid.
     fn new(name: &str) -> Option<Self> {
-        let glob = GlobBuilder::new(name).literal_separator(true).build().ok()?;
+        let glob = GlobBuilder::new(name).literal_separator(true).case_insensitive(true).build().ok()?;
         Some(Self { glob: glob.compile_matcher(), is_base_name: !name.contains('/') })
     }
 

@@ -140,7 +140,7 @@ impl WantedFile {
 /// `1 - distance / length` in thousandths, if it exceeds [`MIN_SIMILARITY`].
 fn similarity(asked: &str, name: &str, base_signature: Signature, base_length: usize) -> Option<u32> {
     let length = base_length.max(name.chars().count());
-    let max_edits = (length as u32 * (1_000 - MIN_SIMILARITY) / 1_000).min(6);
+    let max_edits = length as u32 * (1_000 - MIN_SIMILARITY) / 1_000;
     if !asked.contains('/')
         && (base_length.abs_diff(name.chars().count()) > max_edits as usize
             || !base_signature.may_be_within(Signature::of(name.chars()), max_edits))
@@ -192,6 +192,8 @@ mod tests {
         check("Button.test", "ui/ButtonGroup.test.tsx", Some(33));
         check("confg.json", "src/config.json", Some(45));
         check("srx/config.json", "a/src/config.json", Some(46));
+        let long = "docs/very-long-name-of-some-document.md";
+        check("very-long-name-of-some-document-version2.md", long, Some(39));
         check("other", "src/config.json", None);
         check("", "src/config.json", None);
         assert_eq!(score("confg.json", "src/config.json", PathPart::Whole, false), None);

@@ -1,5 +1,7 @@
 //! Tests of the HTTP interface with an in-memory index.
 
+mod field_names;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;

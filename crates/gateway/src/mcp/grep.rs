@@ -20,8 +20,19 @@ use crate::questions::{self, GrepMode, GrepQuestion};
 
 const GREP_TOKENS: usize = 3_000;
 const GREP_LIMIT: usize = 50;
-/// Arguments that apply to chunks, not to lines.
-const OF_CHUNKS: [&str; 5] = ["kind", "module", "tag", "since", "explain"];
+/// Arguments that apply to chunks and files, not to lines.
+const OF_CHUNKS: [&str; 10] = [
+    "kind",
+    "module",
+    "tag",
+    "since",
+    "explain",
+    "target_type",
+    "query_type",
+    "context_path",
+    "fuzzy_filename",
+    "filename_only",
+];
 
 pub(super) async fn grep(agent: &dyn Agent, arguments: &Arguments, mode: GrepMode, origin: &Origin) -> Replied {
     let unused: Vec<&str> = OF_CHUNKS.into_iter().filter(|name| arguments.given().contains_key(*name)).collect();
@@ -87,7 +98,7 @@ fn with_more_tokens(arguments: &Arguments, question: &GrepQuestion) -> JsonObjec
 
 fn without_effect(arguments: &Arguments, unused: &[&str]) -> Failure {
     let names: Vec<String> = unused.iter().map(|name| format!("`{name}`")).collect();
-    let message = Own(format!("{} cannot be used with `mode`: exact search finds lines, not chunks", names.join(", ")));
+    let message = Own(format!("{} cannot be used with `mode`: exact search finds lines, not chunks or files", names.join(", ")));
     let mut failure = Failure::from(QueryError::new(QueryErrorCode::ValidationError, message));
     let reason = "searches without these arguments";
     failure.suggestions.push(Suggestion::new("search_code", reason, arguments.without(unused)));

@@ -1,5 +1,6 @@
 //! Tests of tool calls with an in-memory index.
 
+mod exact_arguments;
 mod several_repositories;
 
 use std::collections::BTreeSet;

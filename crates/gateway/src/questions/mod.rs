@@ -7,11 +7,14 @@ mod answer;
 mod filter;
 mod inventory;
 mod page;
+mod question_schema;
 mod routes;
 mod types;
 
 pub use answer::answer;
 pub(crate) use answer::{graph, grep, index_watched, read, search};
 pub(crate) use inventory::{cancel, coverage, modules, repositories, runs};
+#[cfg(test)]
+pub(crate) use question_schema::ALIASES;
 pub use routes::{Answer, Question, RouteSchemas};
 pub use types::*;

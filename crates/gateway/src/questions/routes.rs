@@ -4,6 +4,7 @@ use schemars::Schema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::question_schema::completed;
 use super::types::{
     CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, GrepQuestion, GuideQuestion, IndexQuestion,
     ModulesQuestion, Nothing, PatternsQuestion, ProgressQuestion, ReadQuestion, RepositoriesQuestion, RunsQuestion,
@@ -163,7 +164,7 @@ macro_rules! questions {
             pub fn schemas() -> Vec<RouteSchemas> {
                 vec![$(RouteSchemas {
                     path: $path,
-                    question: schemars::schema_for!($question),
+                    question: completed($path, schemars::schema_for!($question)),
                     answer: schema_of::<$answer>(),
                 }),+]
             }

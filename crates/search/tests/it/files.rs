@@ -137,6 +137,10 @@ async fn wildcards_are_globs_unless_a_file_has_them() {
     check("ui/pages/[id].tsx", Filename, &["ui/pages/[id].tsx"]).await;
     check("[id].tsx", Auto, &["ui/pages/[id].tsx"]).await;
     check("[ij].tsx", Filename, &["ui/pages/i.tsx"]).await;
+    check("MAKE*", Filename, &["build/makefile"]).await;
+    check("button.*.tsx", Filename, &["ui/Button.test.tsx"]).await;
+    check("adr/*.md", Filename, &["docs/adr/ADR-025-User-Experience.md", "docs/adr/ADR-026-Queues.md"]).await;
+    check("PAGES/i*", Auto, &["ui/pages/i.tsx"]).await;
     check("docs/*", Directory, &["docs/adr"]).await;
     check("{docs,ui}", Directory, &["docs", "ui"]).await;
     let absent = searcher.search(&files("*.zebra", Filename)).await.expect_err("no file");

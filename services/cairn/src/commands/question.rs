@@ -25,6 +25,7 @@ pub(crate) fn is_about_here(command: &Command) -> bool {
                 | Command::Graph(_)
                 | Command::Coverage { .. }
                 | Command::Modules { .. }
+                | Command::Patterns { .. }
                 | Command::Secrets { .. }
                 | Command::Show { .. }
         )
@@ -61,7 +62,7 @@ pub(crate) fn of(command: &Command, here: Option<&str>) -> anyhow::Result<Option
         Command::Show { targets, context_path } => Question::Read(show(targets, context_path.clone(), here)?),
         Command::Graph(command) => graph(command, here),
         Command::Patterns { name, repositories } => {
-            let (name, repositories) = (name.clone(), repositories.clone());
+            let (name, repositories) = (name.clone(), or_here(repositories, here));
             Question::Patterns(PatternsQuestion { name, repositories, ..PatternsQuestion::default() })
         }
         Command::Modules { module, repository, depth } => {
@@ -225,6 +226,21 @@ fn graph(command: &GraphCommand, here: Option<&str>) -> Question {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patterns_are_those_of_the_repository_here() {
+        let check = |repositories: &[&str], here: Option<&str>, expect: &[&str]| {
+            let repositories = repositories.iter().map(ToString::to_string).collect();
+            let command = Command::Patterns { name: None, repositories };
+            assert!(is_about_here(&command));
+            let Ok(Some(Question::Patterns(question))) = of(&command, here) else { panic!("{command:?}") };
+            assert_eq!(question.repositories, expect, "{here:?}");
+        };
+        check(&[], Some("shop"), &["shop"]);
+        check(&[], None, &[]);
+        check(&["all"], Some("shop"), &["all"]);
+        check(&["other"], Some("shop"), &["other"]);
+    }
 
     #[test]
     fn lines_follow_the_last_colon() {

@@ -189,7 +189,7 @@ pub(super) async fn base_names_directories_and_globs_are_found(store: &dyn Names
     let paths = ["docs/adr/ADR-025-queues.md", "docs/adr/old/a.md", "src/a.test.ts", "src/b.ts", "src/deep/c.test.ts"];
     stage_files(&index, &paths).await?;
     let (exact, similar) = (false, true);
-    let cases: [FileCase; 17] = [
+    let cases: [FileCase; 19] = [
         ("b.ts", BaseName { similar: exact }, &[("src/b.ts", 100)]),
         ("ADR-025", BaseName { similar: exact }, &[("docs/adr/ADR-025-queues.md", 80)]),
         ("src", BaseName { similar: exact }, &[]),
@@ -201,10 +201,12 @@ pub(super) async fn base_names_directories_and_globs_are_found(store: &dyn Names
         ("*.test.ts", Glob, &[("src/a.test.ts", 100), ("src/deep/c.test.ts", 100)]),
         ("src/*.ts", Glob, &[("src/a.test.ts", 100), ("src/b.ts", 100)]),
         ("**/*.md", Glob, &[("docs/adr/ADR-025-queues.md", 100), ("docs/adr/old/a.md", 100)]),
+        ("adr-*.MD", Glob, &[("docs/adr/ADR-025-queues.md", 100)]),
         ("[", Glob, &[]),
         ("*.{md,b.ts}", Glob, &[("docs/adr/ADR-025-queues.md", 100), ("docs/adr/old/a.md", 100)]),
         ("[ab].ts", Glob, &[("src/b.ts", 100)]),
         ("docs/*", DirectoryGlob, &[("docs/adr", 100)]),
+        ("DOCS/*", DirectoryGlob, &[("docs/adr", 100)]),
         ("{adr,deep}", DirectoryGlob, &[("docs/adr", 100), ("src/deep", 100)]),
         ("[", DirectoryGlob, &[]),
     ];
