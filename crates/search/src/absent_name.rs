@@ -56,7 +56,8 @@ impl Searcher {
         let last = name.rsplit('.').next().unwrap_or(name);
         let scope = self.scope_of(&all);
         let hits = self.names.symbols(view, &scope, last, &[NameMatch::Exact], MAX_ELSEWHERE).await?;
-        let is_meant = |hit: &&cairn_ports::SymbolHit| name == last || hit.symbol.qualified_name.ends_with(name.as_str());
+        let is_meant =
+            |hit: &&cairn_ports::SymbolHit| name == last || hit.symbol.qualified_name.ends_with(name.as_str());
         Ok(hits.iter().find(is_meant).map(|hit| name_of(&all, hit.repository)))
     }
 }

@@ -220,8 +220,7 @@ fn symbols<'a>(
     request: NameRequest<'a>,
 ) -> impl Iterator<Item = (&'a KnownRepository, &'a Arc<ChangedTree>, &'a SymbolEntry)> {
     let of_files = changed.iter().flat_map(|(known, tree)| tree.files.iter().map(move |file| (*known, tree, file)));
-    let symbols =
-        of_files.flat_map(|(known, tree, file)| file.symbols.iter().map(move |symbol| (known, tree, symbol)));
+    let symbols = of_files.flat_map(|(known, tree, file)| file.symbols.iter().map(move |symbol| (known, tree, symbol)));
     symbols.filter(move |(_, _, symbol)| request.path.is_none_or(|path| is_in_file(path, &symbol.path)))
 }
 

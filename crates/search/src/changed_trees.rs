@@ -62,9 +62,9 @@ impl ChangedTrees<'_> {
         let named: Vec<_> = self.trees.iter().filter(|(_, tree)| is_named(tree)).collect();
         let mut facts: Vec<Message> = named.iter().take(MAX_NAMED).map(|(known, tree)| fact(known, tree)).collect();
         let num_more = self.num_left_out + named.len() - facts.len();
-        facts.extend((num_more > 0).then(|| {
-            Message::from("the changed files of ").and(num_more).and(" more repositories")
-        }));
+        facts.extend(
+            (num_more > 0).then(|| Message::from("the changed files of ").and(num_more).and(" more repositories")),
+        );
         let repository = named.first().map(|(known, _)| known.record.name.to_string());
         (!facts.is_empty()).then(|| Unread { files: Message::joined(facts, ", "), repository })
     }

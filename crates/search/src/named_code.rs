@@ -122,7 +122,9 @@ fn tries(asked: &RelationshipAsked, name: &str) -> &'static [Try] {
         Some(NamedKind::Module) => &[Files, Directories, Modules, Packages, Symbols],
         Some(NamedKind::Package) => &[Packages, Directories, Files, Symbols],
         Some(NamedKind::Symbol) => &[Symbols, Files],
-        None if (name.contains('/') && !has_arity(name)) || is_file_name(name) => &[Files, Directories, Modules, Packages, Symbols],
+        None if (name.contains('/') && !has_arity(name)) || is_file_name(name) => {
+            &[Files, Directories, Modules, Packages, Symbols]
+        }
         None => match asked.relation {
             // Names of packages seldom contain capitals, so a name with capitals is compared with symbols
             // first.

@@ -2,8 +2,8 @@
 //! name is reported.
 
 use cairn_domain::{Scope, View};
-use cairn_ports::FileMatch;
 use cairn_name_match::has_arity;
+use cairn_ports::FileMatch;
 use cairn_question::{MentionKind, NamedKind, ParsedQuery, RelationshipAsked, path_and_name};
 use cairn_ranking::{QueryWords, estimate_tokens};
 use cairn_redaction::{Given, Message, Phrase, quoted};

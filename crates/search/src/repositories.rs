@@ -184,8 +184,7 @@ fn ambiguous(word: &str, matches: &[KnownRepository]) -> QueryError {
     let message = Message::default().and(Given(word)).and(" matches ").and(matches.len()).and(" repositories");
     let message = message.and("; give the full name of one of them");
     let mut error = bounds::invalid(FieldFault::of("repository"), message);
-    error.similar_repositories =
-        matches.iter().take(MAX_MATCHES).map(|known| known.record.name.to_string()).collect();
+    error.similar_repositories = matches.iter().take(MAX_MATCHES).map(|known| known.record.name.to_string()).collect();
     error
 }
 

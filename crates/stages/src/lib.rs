@@ -34,7 +34,7 @@ pub use snapshot::{SNAPSHOT_MEMORY_BYTES, Snapshots};
 pub use stage_set::{StageSet, SweepStores};
 pub use sweep::{GRACE_MS, Sweep};
 pub use sync::{
-    ChangedLimits, ChangedSource, ChangedSources, OpenedSource, Sync, SyncRequest, SyncWorker, Synced, check_request, declared_name,
-    path_rules,
+    ChangedLimits, ChangedSource, ChangedSources, OpenedSource, Sync, SyncRequest, SyncWorker, Synced, check_request,
+    declared_name, path_rules,
 };
 pub use toolchain::Toolchain;

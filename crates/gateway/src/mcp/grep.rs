@@ -98,7 +98,8 @@ fn with_more_tokens(arguments: &Arguments, question: &GrepQuestion) -> JsonObjec
 
 fn without_effect(arguments: &Arguments, unused: &[&str]) -> Failure {
     let names: Vec<String> = unused.iter().map(|name| format!("`{name}`")).collect();
-    let message = Own(format!("{} cannot be used with `mode`: exact search finds lines, not chunks or files", names.join(", ")));
+    let message =
+        Own(format!("{} cannot be used with `mode`: exact search finds lines, not chunks or files", names.join(", ")));
     let mut failure = Failure::from(QueryError::new(QueryErrorCode::ValidationError, message));
     let reason = "searches without these arguments";
     failure.suggestions.push(Suggestion::new("search_code", reason, arguments.without(unused)));

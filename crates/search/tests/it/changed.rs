@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use cairn_domain::{LineSpan, NodeKey, RepoPath, SymbolEntry, SymbolKind};
 use cairn_ports::{ChunkFilter, RepositoryRecord};
 use cairn_search::{
-    ChangedFile, ChangedFiles, ChangedTree, CodeRequest, GraphRequest, NameMatching, QueryErrorCode, Relation, RepositorySelection,
-    SearchRequest, Searcher, Target, TargetType,
+    ChangedFile, ChangedFiles, ChangedTree, CodeRequest, GraphRequest, NameMatching, QueryErrorCode, Relation,
+    RepositorySelection, SearchRequest, Searcher, Target, TargetType,
 };
 use cairn_testkit::FakeContent;
 

@@ -82,8 +82,7 @@ impl WorkingFiles {
             meter: Arc::default(),
         };
         let failed = |error: cairn_pipeline::StageError| of(repository, error.chain());
-        let ChangedSources { sources, left_out } =
-            self.sync.changed_sources(&request, LIMITS).await.map_err(failed)?;
+        let ChangedSources { sources, left_out } = self.sync.changed_sources(&request, LIMITS).await.map_err(failed)?;
         let mut parsed = lock(&self.parsed).remove(&repository.id).unwrap_or_default();
         let is_new = |changed: &&ChangedSource| key(changed).is_some_and(|key| !parsed.contains_key(&key));
         let new: Vec<&ChangedSource> = sources.iter().filter(is_new).collect();

@@ -58,5 +58,8 @@ async fn schema_of_the_index_route_has_defaults() {
     let document = cluster.send(0, request(Method::GET, OPENAPI, None, String::new())).await.json();
     let fields = &document["components"]["schemas"]["IndexQuestion"]["properties"];
     assert_eq!(fields["max_file_size"]["default"], json!(1_048_576), "{fields}");
-    assert_eq!((&fields["include_patterns"]["default"], &fields["exclude_patterns"]["default"]), (&json!([]), &json!([])));
+    assert_eq!(
+        (&fields["include_patterns"]["default"], &fields["exclude_patterns"]["default"]),
+        (&json!([]), &json!([]))
+    );
 }

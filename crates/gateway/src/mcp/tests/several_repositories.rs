@@ -56,7 +56,10 @@ async fn ambiguous_repository_gets_a_call_that_works() {
     let refused = agent.call("read_code", json!({"path": "README.md", "repository": "shop"})).await;
     assert_eq!(refused.code(), "validation_error");
     let details = &refused.json["details"];
-    assert_eq!((&details["field"], &details["similar_repositories"]), (&json!("repository"), &json!(["a/shop", "b/shop"])));
+    assert_eq!(
+        (&details["field"], &details["similar_repositories"]),
+        (&json!("repository"), &json!(["a/shop", "b/shop"]))
+    );
     let (tool, arguments) = refused.suggestions().swap_remove(0);
     assert_eq!((tool.as_str(), &arguments), ("read_code", &json!({"path": "README.md", "repository": "a/shop"})));
     agent.call(&tool, arguments).await.ok();
