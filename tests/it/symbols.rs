@@ -105,6 +105,29 @@ fn searches_resolve_names_in_indexed_and_changed_files_alike() {
     assert_eq!(late["results"][0]["name_match"]["match"], "changed");
 }
 
+/// A command in a working tree reads code of another repository only if this tree does not contain exactly
+/// the name. The answer states this.
+#[test]
+fn exact_name_of_another_repository_is_shown_with_a_note() {
+    let (index, source) = indexed();
+    let other = repository();
+    write(other.path(), "src/stock.py", "def open_zorblat(rows):\n    return rows\n");
+    commit(other.path(), "Stock");
+    index.ok(&["index", &other.path().to_string_lossy(), "--name", "stock"]);
+    let shown = |name: &str| -> Value {
+        let output = index.command(&["show", name, "--json"]).current_dir(source.path()).output().expect("a program");
+        let text = String::from_utf8_lossy(&output.stdout);
+        serde_json::from_str(text.lines().last().unwrap_or_default()).expect("JSON")
+    };
+    let exact = shown("open_zorblat");
+    assert_eq!((&exact["repository"], label(&exact).1), (&json!("stock"), &Value::Null), "{exact}");
+    assert_eq!(exact["notes"], json!(["not in r; found in stock"]), "{exact}");
+    for name in ["open_zorblatt", "open_zorblatts"] {
+        let own = shown(name);
+        assert_eq!((&own["repository"], &own["notes"]), (&json!("r"), &Value::Null), "{name}: {own}");
+    }
+}
+
 /// A file that is newer than the index is found by its path and by its name, and is labelled.
 #[test]
 fn new_files_are_found_by_their_names() {

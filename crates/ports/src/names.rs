@@ -53,8 +53,8 @@ pub enum FileMatch {
     BaseName { similar: bool },
     /// Matches like `Name` or `Similar`, but finds directories instead of files.
     Directory { similar: bool },
-    /// A glob. A glob without `/` matches the last part of a path. `*` does not match `/`. Upper and lower case
-    /// are ignored.
+    /// A glob. A glob without `/` matches the last part of a path. `*` does not match `/`. Upper and lower
+    /// case are ignored.
     Glob,
     /// Matches like `Glob`, but finds directories instead of files.
     DirectoryGlob,

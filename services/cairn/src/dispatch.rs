@@ -73,7 +73,8 @@ async fn run_locally(arguments: Arguments) -> CommandReply {
         ControlFlow::Break(code) => return Ok(code),
     };
     if let Some(question) = question::of(&arguments.command, here.as_deref())? {
-        return suggest::answered(&LocalAgent::new(local), &question, json).await;
+        let is_named = question::names_repository(&arguments.command);
+        return suggest::answered(&LocalAgent::new(local), &question, is_named, json).await;
     }
     match arguments.command {
         Command::Index(index) => index::run(&local, index, json).await,

@@ -1,6 +1,6 @@
 //! The tools that answer questions about code: `search_code`, `read_code`, `analyze_relationship`.
 
-use cairn_search::{NameMatching, QueryError, QueryErrorCode};
+use cairn_search::{QueryError, QueryErrorCode};
 use rmcp::model::JsonObject;
 use serde_json::json;
 
@@ -241,42 +241,15 @@ pub(super) async fn read_code(agent: &dyn Agent, arguments: &Arguments, origin: 
         Some(_) => None,
         None => origin.working_repository(agent).await,
     };
-    let mut question = read_question(arguments, inferred.as_deref());
-    let (code, note) = match (questions::read(agent, &question).await, &inferred) {
-        // Another repository may contain exactly the requested name.
-        (Ok(code), Some(here)) if is_uncertain(&code) => match exact_elsewhere(agent, &question).await {
-            Some(elsewhere) => {
-                let note = format!("not in {}; found in {}\n", one_line(here), one_line(&elsewhere.repository));
-                (elsewhere, Some(note))
-            }
-            None => (code, None),
-        },
-        (Ok(code), _) => (code, None),
-        // The repository was inferred, so a result from another repository is shown with a note.
-        (Err(error), Some(here)) if error.code == QueryErrorCode::NotFound => {
-            question.repository = None;
-            let Ok(code) = questions::read(agent, &question).await else { return Err(error.into()) };
-            let note = format!("not in {}; found in {}\n", one_line(here), one_line(&code.repository));
-            (code, Some(note))
-        }
-        (Err(error), _) => return Err(error.into()),
+    let question = read_question(arguments, inferred.as_deref());
+    let code = match inferred {
+        Some(_) => questions::read_here(agent, &question).await?,
+        None => questions::read(agent, &question).await?,
     };
     let (rest, code) = (rest_of(&code), code.into_labelled());
     let call = rest.as_ref().map(|rest| call_text("read_code", rest));
-    let text = format!("{}{}", note.unwrap_or_default(), text::code(&code, call.as_deref()));
+    let text = text::code(&code, call.as_deref());
     Ok(ToolReply::new(text, &code, 1).next("read_code", rest))
-}
-
-/// Whether the returned code may differ from the requested code.
-fn is_uncertain(code: &CodeText) -> bool {
-    let uncertain = [NameMatching::Fuzzy, NameMatching::Heuristic].map(NameMatching::as_str);
-    code.resolution.as_ref().is_some_and(|resolution| uncertain.contains(&resolution.r#match.as_str()))
-}
-
-/// The answer for all repositories, if a repository contains exactly the requested name.
-async fn exact_elsewhere(agent: &dyn Agent, question: &ReadQuestion) -> Option<CodeText> {
-    let everywhere = ReadQuestion { repository: None, ..question.clone() };
-    questions::read(agent, &everywhere).await.ok().filter(|code| !is_uncertain(code))
 }
 
 fn read_question(arguments: &Arguments, inferred: Option<&str>) -> ReadQuestion {

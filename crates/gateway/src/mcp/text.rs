@@ -168,7 +168,8 @@ pub(super) fn code(code: &CodeText, rest: Option<&str>) -> String {
         (Some(start), Some(end)) => format!("{start}-{end}"),
         _ => "no lines".to_owned(),
     };
-    let mut out = format!("{UNTRUSTED}\n{}:{lines} of {} lines", one_line(&code.path), code.num_lines);
+    let mut out: String = code.notes.iter().map(|note| format!("{note}\n")).collect();
+    out.push_str(&format!("{UNTRUSTED}\n{}:{lines} of {} lines", one_line(&code.path), code.num_lines));
     if let Some(symbol) = &code.symbol {
         out.push_str(&format!(", {} {}", symbol.kind, one_line(&symbol.name)));
     }
@@ -181,7 +182,7 @@ pub(super) fn code(code: &CodeText, rest: Option<&str>) -> String {
     if let Some(rest) = rest {
         out.push_str(&format!("{} more lines: {rest}\n", code.num_lines_cut));
     }
-    for line in code.other_definition_lines(one_line).iter().chain(&code.notes) {
+    for line in code.other_definition_lines(one_line) {
         out.push_str(&format!("{line}\n"));
     }
     put_stamps(&mut out, &code.sources);

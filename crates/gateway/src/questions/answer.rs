@@ -6,8 +6,8 @@ use cairn_domain::{EdgeKind, Resolution};
 use cairn_exact::PatternRequest;
 use cairn_question::QueryType;
 use cairn_search::{
-    CodeRequest, EdgeDraw, ExactRequest, FieldFault, GraphRequest, QueryError, Relation, RepositorySelection,
-    SearchRequest, Target, TargetType, check_patterns,
+    CodeRequest, EdgeDraw, ExactRequest, FieldFault, GraphRequest, NameMatching, QueryError, QueryErrorCode, Relation,
+    RepositorySelection, SearchRequest, Target, TargetType, check_patterns,
 };
 
 use super::filter::{filter, include_tests, path_globs, without_dot};
@@ -122,6 +122,43 @@ pub(crate) async fn read(agent: &dyn Agent, question: &ReadQuestion) -> Result<C
     }
     let request = code_request(agent, question)?;
     Ok(CodeText::of(agent.searcher().read_target(&target, &request).await?))
+}
+
+/// Answers a question about the repository that the caller works in. The caller did not name this repository,
+/// so the answer may come from another one.
+pub async fn answer_here(agent: &dyn Agent, question: &Question) -> Result<Answer, QueryError> {
+    let Question::Read(read) = question else { return answer(agent, question).await };
+    let code = read_here(agent, read).await.map_err(|error| agent.with_way_to_index(error))?;
+    Ok(Answer::Read(code))
+}
+
+/// Reads code in an inferred repository. If this repository does not contain exactly the requested name, but
+/// another one does, reads the code there; a note states this. If this repository contains nothing similar,
+/// reads similar code in another one.
+pub(crate) async fn read_here(agent: &dyn Agent, question: &ReadQuestion) -> Result<CodeText, QueryError> {
+    let Some(here) = &question.repository else { return read(agent, question).await };
+    let everywhere = ReadQuestion { repository: None, ..question.clone() };
+    let mut elsewhere = match read(agent, question).await {
+        Ok(code) if is_uncertain(&code) => match read(agent, &everywhere).await {
+            Ok(elsewhere) if !is_uncertain(&elsewhere) => elsewhere,
+            _ => return Ok(code),
+        },
+        Err(absent) if absent.code == QueryErrorCode::NotFound => match read(agent, &everywhere).await {
+            Ok(elsewhere) => elsewhere,
+            Err(_) => return Err(absent),
+        },
+        other => return other,
+    };
+    if elsewhere.repository != *here {
+        elsewhere.notes.insert(0, format!("not in {here}; found in {}", elsewhere.repository));
+    }
+    Ok(elsewhere)
+}
+
+/// Whether the returned code may differ from the requested code.
+fn is_uncertain(code: &CodeText) -> bool {
+    let uncertain = [NameMatching::Fuzzy, NameMatching::Heuristic].map(NameMatching::as_str);
+    code.resolution.as_ref().is_some_and(|resolution| uncertain.contains(&resolution.r#match.as_str()))
 }
 
 async fn read_named(agent: &dyn Agent, question: &ReadQuestion) -> Result<CodeText, QueryError> {

@@ -11,8 +11,8 @@ mod question_schema;
 mod routes;
 mod types;
 
-pub use answer::answer;
-pub(crate) use answer::{graph, grep, index_watched, read, search};
+pub use answer::{answer, answer_here};
+pub(crate) use answer::{graph, grep, index_watched, read, read_here, search};
 pub(crate) use inventory::{cancel, coverage, modules, repositories, runs};
 #[cfg(test)]
 pub(crate) use question_schema::ALIASES;

@@ -140,8 +140,8 @@ async fn new_file_is_found_by_a_search() {
     }
 }
 
-/// If changed files were not read, every answer about an absent or different name states their number, and the
-/// error suggests a call that indexes them.
+/// If changed files were not read, every answer about an absent or different name states their number, and
+/// the error suggests a call that indexes them.
 #[tokio::test]
 async fn changed_files_that_were_not_read_are_counted() {
     let (searcher, _) = searcher_over_tree(NewFile { num_left_out: 99, ..NewFile::default() }).await;

@@ -1,5 +1,5 @@
-//! Checks that the definitions of one name, and files with one path in several repositories, are distinguished,
-//! and that answers state how many of them are left out.
+//! Checks that the definitions of one name, and files with one path in several repositories, are
+//! distinguished, and that answers state how many of them are left out.
 
 use cairn_domain::{EdgeKind, SymbolKind};
 use cairn_search::{

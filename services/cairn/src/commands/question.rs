@@ -52,6 +52,11 @@ pub(crate) fn indexes_first(command: &Command) -> bool {
     }
 }
 
+/// Whether the command names the repository that it reads.
+pub(crate) fn names_repository(command: &Command) -> bool {
+    !matches!(command, Command::Show { targets, .. } if targets.len() == 1)
+}
+
 /// The question of a command. `None` for a command that is not a question. `here` is the repository of the
 /// working directory.
 pub(crate) fn of(command: &Command, here: Option<&str>) -> anyhow::Result<Option<Question>> {

@@ -7,9 +7,14 @@ use super::print;
 use crate::exit::CommandReply;
 use crate::reported::{ReportedError, with_commands, with_commands_in};
 
-/// Answers the question, and prints the answer with suggested commands.
-pub(crate) async fn answered(agent: &dyn Agent, question: &Question, json: bool) -> CommandReply {
-    match questions::answer(agent, question).await {
+/// Answers the question, and prints the answer with suggested commands. If the command did not name the
+/// repository of the question, the answer may come from another repository.
+pub(crate) async fn answered(agent: &dyn Agent, question: &Question, is_named: bool, json: bool) -> CommandReply {
+    let answer = match is_named {
+        true => questions::answer(agent, question).await,
+        false => questions::answer_here(agent, question).await,
+    };
+    match answer {
         Ok(answer) => {
             let suggestions = if answer.is_empty() { after_empty(agent, question).await } else { Vec::new() };
             Ok(print::answer(question, &answer, &with_commands(suggestions), json))

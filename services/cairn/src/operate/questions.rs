@@ -52,7 +52,7 @@ pub(super) async fn ask(installation: &Installation, command: &Command, json: bo
     let (runs, clock) = installation.ledger().await?;
     let searcher = installation.searcher(&runs, &clock).await?;
     let indexing = installation.indexing(&runs, &clock);
-    let code = suggest::answered(&OperatorAgent { searcher, indexing }, &question, json).await?;
+    let code = suggest::answered(&OperatorAgent { searcher, indexing }, &question, true, json).await?;
     name_other_tenants(installation, &runs).await?;
     Ok(code)
 }
