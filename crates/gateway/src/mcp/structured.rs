@@ -162,7 +162,7 @@ pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
 
 /// Types whose fields the tool schemas omit. These types have many fields, and few clients need the fields.
 /// The OpenAPI document describes the fields of these types.
-const OMITTED: [&str; 17] = [
+const OMITTED: [&str; 18] = [
     "/$defs/RunResult",
     "/$defs/SuggestedCall",
     "/$defs/QueryReport",
@@ -172,6 +172,7 @@ const OMITTED: [&str; 17] = [
     "/$defs/FileReport",
     "/$defs/TextPlace",
     "/$defs/SymbolPlace",
+    "/$defs/EdgeSite",
     "/$defs/EmptyReport",
     "/$defs/GrepFile",
     "/$defs/ModuleReport",
