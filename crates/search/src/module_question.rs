@@ -57,7 +57,7 @@ impl Searcher {
         text: &str,
         scope: &Scope,
     ) -> Result<(), QueryError> {
-        if query.subjects.navigation {
+        if query.subjects.navigation || query.parsed.relationship.is_some() {
             return Ok(());
         }
         for name in asked_modules(text) {

@@ -70,11 +70,17 @@ impl QuestionNames {
         self.notes.push(NameNote { requested, is_file: false, substitution, similar, place: None });
     }
 
+    /// Adds the sentence about changed files that were not searched, once for all names.
+    fn add_unread(&mut self, unread: Option<Box<Message>>) {
+        let new = unread.map(|note| *note).filter(|note| !self.facts.contains(note));
+        self.facts.extend(new);
+    }
+
     /// Adds the facts about an absent name in a relationship question. `kind` is the kind of thing that the
     /// question asks for.
     fn add_absent(&mut self, absent: Absent, name: &str, kind: Option<NamedKind>) {
         self.facts.extend(absent.note.map(Message::from));
-        self.facts.extend(absent.definitions.err().and_then(|error| error.unread).map(|note| *note));
+        self.add_unread(absent.definitions.err().and_then(|error| error.unread));
         match kind.filter(|kind| *kind != NamedKind::Symbol) {
             Some(kind) => {
                 let fact = Message::from("No ").and(kind.as_str()).and(" is called ").and(Phrase(name));
@@ -128,7 +134,7 @@ impl Searcher {
             match definitions {
                 Ok(definitions) => found.add(definitions, name, leads, selected),
                 Err(error) if error.code == QueryErrorCode::NotFound => {
-                    found.facts.extend(error.unread.map(|note| *note));
+                    found.add_unread(error.unread);
                     found.note_absent(name, error.similar_symbols);
                 }
                 Err(error) => return Err(error),
