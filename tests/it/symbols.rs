@@ -160,6 +160,9 @@ fn number_of_changed_files_that_are_not_read_is_stated() {
     let error: Value = serde_json::from_str(text.lines().last().unwrap_or_default()).expect("JSON");
     let hint = error["error"]["details"]["next_action_hint"].as_str().unwrap_or_default();
     assert!(hint.contains("not searched: 50 of 250 changed files"), "{error}");
+    let read = called(&index, &[("read_code", json!({"symbol": "balance_ledger"}))]).remove(0);
+    let call = &read["details"]["tool_suggestions"][0];
+    assert_eq!((&call["tool"], &call["arguments"]["path"]), (&json!("index_repository"), &json!("r")), "{read}");
     index.index(source.path());
     assert_eq!(index.json(&["show", "balance_ledger"])["path"], "src/new_249.py");
 }

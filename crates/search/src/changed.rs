@@ -126,7 +126,7 @@ impl ChangedDefinition {
             .next(NextCall {
                 tool: "index_repository",
                 reason: "indexes the changed files".into(),
-                arguments: vec![("target", repository.clone())],
+                arguments: vec![("path", repository.clone())],
             })
             .next(NextCall {
                 tool: "read_code",

@@ -53,7 +53,7 @@ impl ChangedPath {
         QueryError::new(QueryErrorCode::NotFound, message).hint("index the repository again first").next(NextCall {
             tool: "index_repository",
             reason: "indexes the changed files".into(),
-            arguments: vec![("target", self.repository.record.name.to_string())],
+            arguments: vec![("path", self.repository.record.name.to_string())],
         })
     }
 

@@ -97,7 +97,7 @@ impl Unread {
             let call = NextCall {
                 tool: "index_repository",
                 reason: "indexes the changed files".into(),
-                arguments: vec![("target", repository.clone())],
+                arguments: vec![("path", repository.clone())],
             };
             error.next_calls.insert(0, call);
         }
