@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use cairn_name_match::PathPart;
+use cairn_name_match::{PathPart, has_arity};
 use cairn_ports::{FileHit, FileMatch, NameMatch};
 use cairn_question::{FileNameKind, FileNameQuery, only_word};
 use cairn_ranking::path_distance;
@@ -86,6 +86,8 @@ impl Searcher {
         search: FileSearch<'_>,
     ) -> Result<Targeted, QueryError> {
         let asked = match &query.parsed.file_name {
+            // `register/2` is the name of a symbol.
+            Some(asked) if has_arity(&asked.name) => return Ok(Targeted::default()),
             Some(asked) => asked.clone(),
             None => match self.file_without_usual_name(query, text, search).await? {
                 Some(asked) => asked,

@@ -125,7 +125,7 @@ impl Searcher {
                 continue;
             }
             let is_in_file = path_and_name(name).is_some() && parsed.relationship.is_none();
-            let leads = is_in_file || whole.as_deref() == Some(name);
+            let leads = is_in_file || has_arity(name) || whole.as_deref() == Some(name);
             let request = NameRequest { near_path, ..NameRequest::uncounted(name) };
             let definitions = self.definitions(view, scope, selected, request).await;
             if has_other_name(&definitions) && self.is_file(view, scope, name).await? {
@@ -249,10 +249,10 @@ impl QuestionNames {
         }
         let score = resolved.substitution.as_ref().map_or(0, |used| used.score);
         let is_near = !resolved.is_same_name() && score >= MIN_LEADING_SCORE;
-        // If a symbol has exactly the requested name and the question names no file, the other lists of
+        // If a symbol has exactly the requested name and the question is only this name, the other lists of
         // candidates already contain the definitions.
-        let is_in_file = path_and_name(name).is_some();
-        if leads && (is_in_file || is_near) {
+        let is_more = path_and_name(name).is_some() || has_arity(name);
+        if leads && (is_more || is_near) {
             self.leading.extend(leading(&resolved));
         }
         if !resolved.is_same_name() {

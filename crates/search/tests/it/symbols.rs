@@ -104,6 +104,8 @@ async fn names_are_written_as_in_their_languages() {
         let graph = searcher.relationship(&relation(name)).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
         assert_eq!((graph.about[0].1.qualified_name.as_str(), graph.substitution), (expect, None), "{name}");
     }
+    let answer = searcher.search(&ask("Shop.Accounts.register/2", Target::default())).await.expect("an answer");
+    assert_eq!((symbols(&answer)[0], answer.names.len()), ("Shop.Accounts.register", 0), "{:?}", answer.names);
     let mistyped = searcher.read_target("Shop.Accounts.regsiter/2", &code()).await;
     assert_eq!(label(&mistyped), Some(("Shop.Accounts.register", NameMatching::Fuzzy)), "{mistyped:?}");
 }
