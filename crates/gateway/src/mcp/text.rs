@@ -195,7 +195,7 @@ pub(super) fn graph(answer: &Relationships, relation: &str, more: Option<&str>) 
     let is_spread = answer.about.iter().any(|node| node.repository != answer.about[0].repository);
     let repository_of =
         |node: &NodeReport| if is_spread { format!("{} ", one_line(&node.repository)) } else { String::new() };
-    put_about(&mut out, &answer.about, relation, &repository_of);
+    put_about(&mut out, &answer.about, relation, repository_of);
     if let Some(resolution) = &answer.resolution {
         out.push_str(&format!("{}\n", resolution.sentence(one_line)));
     }

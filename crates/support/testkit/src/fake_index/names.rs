@@ -50,8 +50,8 @@ fn file_score(asked: &str, path: &str, matching: FileMatch) -> Option<PathScore>
         FileMatch::BaseName { similar } => (PathPart::BaseName, similar),
         FileMatch::Directory { similar } => (PathPart::Whole, similar),
         FileMatch::Glob | FileMatch::DirectoryGlob => {
-            let glob = GlobBuilder::new(asked).literal_separator(true).case_insensitive(true);
-            let glob = glob.build().ok()?.compile_matcher();
+            let glob = GlobBuilder::new(asked).literal_separator(true).case_insensitive(true).build().ok()?;
+            let glob = glob.compile_matcher();
             let compared = if asked.contains('/') { path } else { path.rsplit('/').next().unwrap_or(path) };
             return glob.is_match(compared).then_some(PathScore { score: 100, rank: 0 });
         }
