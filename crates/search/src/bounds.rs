@@ -31,6 +31,15 @@ pub(crate) fn exact_query(text: &str) -> Result<(), QueryError> {
     query_size(text, MAX_PATTERN_BYTES)
 }
 
+/// Checks a number of lines to show beside each hit. `field` is the name of the number.
+pub(crate) fn lines_of_context(field: &str, lines: usize, max: usize) -> Result<(), QueryError> {
+    if lines <= max {
+        return Ok(());
+    }
+    let message = Own(format!("at most {max} lines of context are allowed"));
+    Err(invalid(too_many(field, max, lines), message))
+}
+
 /// Checks a number in a request. `field` is the name of the number.
 pub(crate) fn number(field: &str, value: usize, (min, max): (usize, usize)) -> Result<(), QueryError> {
     if (min..=max).contains(&value) {

@@ -565,13 +565,11 @@ async fn oversized_questions_are_refused() {
     let key = cluster.key(None, false).await;
     let deep = format!("{}{}", "{".repeat(200_000), "}".repeat(200_000));
     let many: Vec<String> = (0..100_000).map(|number| format!("*{number}")).collect();
-    let words: String = (0..60_000).map(|number| format!("w_{number} ")).collect();
     for (path, body) in [
         ("/v1/search", json!({ "query": "date", "paths": [deep] })),
         ("/v1/search", json!({ "query": "date", "repositories": [deep] })),
         ("/v1/search", json!({ "query": "date", "repositories": many })),
         ("/v1/search", json!({ "query": "date", "tags": many })),
-        ("/v1/search", json!({ "query": words })),
         ("/v1/read", json!({ "path": format!("*{deep}") })),
         ("/v1/graph", json!({ "name": deep, "relation": "callers" })),
     ] {
@@ -583,6 +581,21 @@ async fn oversized_questions_are_refused() {
         );
         assert!(reply.text.len() < 1_000, "the error of {path} repeats the text of the request");
     }
+}
+
+/// A question may be the text of an issue with a log. Only its beginning is used, and the answer does not
+/// repeat it.
+#[tokio::test]
+async fn long_question_is_cut() {
+    let cluster = Cluster::of(1).await;
+    let key = cluster.key(None, false).await;
+    let words: String = (0..60_000).map(|number| format!("w_{number} ")).collect();
+    let reply = cluster.post(&key, "/v1/search", &json!({ "query": words })).await;
+    assert_eq!(
+        (reply.status, reply.json()["query"]["cut"]["original_bytes"].as_u64()),
+        (StatusCode::OK, Some(words.trim().len() as u64))
+    );
+    assert!(reply.text.len() < words.len() / 10, "{} bytes", reply.text.len());
 }
 
 #[tokio::test]

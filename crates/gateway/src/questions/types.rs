@@ -18,7 +18,7 @@ fn search_tokens() -> usize {
 }
 
 fn grep_limit() -> usize {
-    50
+    GrepQuestion::DEFAULT_LIMIT
 }
 
 fn grep_tokens() -> usize {
@@ -154,6 +154,11 @@ pub struct GrepQuestion {
     /// The cursor of an earlier answer, to read its next page.
     #[serde(default)]
     pub cursor: Option<String>,
+}
+
+impl GrepQuestion {
+    /// The number of hits if the question states no number.
+    pub const DEFAULT_LIMIT: usize = 50;
 }
 
 /// Reads a file, some lines of a file, or the definition of a symbol.

@@ -146,6 +146,7 @@ fn search(question: &SearchQuestion) -> Words {
 
 fn grep(question: &GrepQuestion) -> Words {
     let context = |lines: usize| (lines > 0).then_some(lines);
+    let limit = Some(question.limit).filter(|limit| *limit != GrepQuestion::DEFAULT_LIMIT);
     Words::of(&["grep"])
         .flag("-F", question.mode == GrepMode::Text)
         .flag("-i", question.ignore_case)
@@ -157,6 +158,7 @@ fn grep(question: &GrepQuestion) -> Words {
         .options("--language", &question.languages)
         .options("--path", &question.paths)
         .option("--tests", tests(question.tests))
+        .option("--limit", limit)
         .option("--cursor", question.cursor.as_ref())
         .text(&question.query)
 }
@@ -281,6 +283,7 @@ mod tests {
         );
         check("/v1/grep", json!({"query": "-a", "mode": "text", "ignore_case": true, "before": 2, "after": 2}));
         check("/v1/grep", json!({"query": "a.b", "mode": "regex", "multiline": true, "whole_word": true}));
+        check("/v1/grep", json!({"query": "x", "mode": "regex", "limit": 100}));
         for mode in ["callers", "callees", "dependencies", "dependents", "inheritance"] {
             check("/v1/graph", json!({"target": "f", "mode": mode, "repositories": ["a"]}));
         }
