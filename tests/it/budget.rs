@@ -338,7 +338,7 @@ fn thousands_of_patterns_in_rule_files_are_over_budget() {
 /// Equal lines count once. 2,000 patterns to ignore files and 1,000 patterns to mark files are within the
 /// ceilings.
 #[test]
-fn patterns_within_the_ceilings_are_applied_within_bounds() {
+fn allowed_patterns_are_applied_in_bounded_time_and_memory() {
     let directory = repository();
     let root = directory.path();
     for number in 0..2_000 {

@@ -25,8 +25,13 @@ pub async fn after_empty(agent: &dyn Agent, question: &Question) -> Vec<Suggeste
 /// Broader questions, for a question that has no results and for which no tool suggests a call.
 fn wider(question: &Question) -> Vec<(&'static str, Question)> {
     let other = match question {
-        Question::Patterns(PatternsQuestion { name: Some(_), .. }) => {
-            Some(("lists all patterns", Question::Patterns(PatternsQuestion::default())))
+        // A command in a working tree asks only about the repository there, unless it names `all`.
+        Question::Patterns(PatternsQuestion { name, repositories, .. })
+            if name.is_some() || !repositories.is_empty() =>
+        {
+            let repositories = vec!["all".to_owned()];
+            let all = PatternsQuestion { repositories, ..PatternsQuestion::default() };
+            Some(("lists all patterns", Question::Patterns(all)))
         }
         Question::Secrets(SecretsQuestion { repository, .. })
         | Question::Coverage(CoverageQuestion { repository, .. }) => {

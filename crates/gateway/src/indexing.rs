@@ -99,7 +99,7 @@ impl LedgerIndexing {
             request: Some(request),
             previous_run: None,
             state: RunState::Running,
-            result: requested_result(record, RunResult::default()),
+            result: requested_result(record),
             message: None,
             num_parts: 0,
             num_ended: 0,
@@ -111,12 +111,7 @@ impl LedgerIndexing {
         // The newest run is read before the request is made, so that it is never the run of this request.
         let newest = searcher.ledger.runs(Some(known.record.id), 1).await?;
         let asked = self.ask(&known.record, Lane::Interactive, false).await?;
-        let published = known.published.map_or_else(RunResult::default, |published| published.result);
-        Ok(IndexStatus {
-            previous_run: newest.first().map(|run| searcher.run_id(run.id)),
-            result: requested_result(&known.record, published),
-            ..asked
-        })
+        Ok(IndexStatus { previous_run: newest.first().map(|run| searcher.run_id(run.id)), ..asked })
     }
 }
 
@@ -155,7 +150,7 @@ fn progress_of(searcher: &Searcher, known: KnownRepository, own: Option<RunRecor
         }
         None if waits.is_some() => {
             status.sync = sync_note_of(&known.record);
-            status.result = requested_result(&known.record, status.result);
+            status.result = requested_result(&known.record);
         }
         None => match sync_failure(&known.record) {
             Some(_) if was_cancelled(&known.record) => status.state = RunState::Cancelled,

@@ -27,7 +27,7 @@ pub(crate) struct Registry<'a> {
 
 pub(crate) enum IndexTarget {
     Known(Box<KnownRepository>),
-    /// A registered repository, and the settings, as JSON, that it has after the call.
+    /// A registered repository, and its settings after the call, as JSON.
     Changed(Box<KnownRepository>, String),
     New(Box<RepositoryRecord>),
 }
@@ -90,14 +90,13 @@ pub(crate) fn stored_settings(record: &RepositoryRecord) -> Result<RequestSettin
     })
 }
 
-/// The result of a request that waits for its run: the published result, with the source of the repository
-/// and the settings that calls have given. The settings in the repository are known only after the run has
-/// read them.
-pub(crate) fn requested_result(record: &RepositoryRecord, published: RunResult) -> RunResult {
+/// The result of a request that waits for its run: the source of the repository and the settings that calls
+/// have given. The settings in the repository are known only after the run has read them.
+pub(crate) fn requested_result(record: &RepositoryRecord) -> RunResult {
     let RequestSettings { include, exclude, max_file_size, .. } = stored_settings(record).unwrap_or_default();
     let max_file_size = max_file_size.and_then(|size| FileSizeLimit::new(size).ok()).unwrap_or_default().bytes();
     let (repository, path) = (record.name.to_string(), record.source.location().to_owned());
-    RunResult { repository, path, include, exclude, max_file_size, ..published }
+    RunResult { repository, path, include, exclude, max_file_size, ..RunResult::default() }
 }
 
 /// Checks the patterns and the maximum file size of a call. Invalid values are refused before anything is

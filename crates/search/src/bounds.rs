@@ -10,8 +10,7 @@ use crate::{FieldFault, QueryError, QueryErrorCode};
 /// Maximum number of results on a page.
 pub(crate) const MAX_LIMIT: usize = 100;
 /// Maximum size of a question, which may be the whole text of an issue with a log. Only the first part of a
-/// long question is used, see `cairn_question::Cut`, so a long question costs no more than a short one. No
-/// interface accepts a request that is larger than this limit.
+/// long question is used, see `cairn_question::Cut`, so a long question costs no more than a short one.
 const MAX_QUERY_BYTES: usize = 4 << 20;
 /// Maximum size of the pattern of an exact search.
 const MAX_PATTERN_BYTES: usize = 4_096;
@@ -29,15 +28,6 @@ pub(crate) fn query(text: &str) -> Result<(), QueryError> {
 /// Checks the query of an exact search.
 pub(crate) fn exact_query(text: &str) -> Result<(), QueryError> {
     query_size(text, MAX_PATTERN_BYTES)
-}
-
-/// Checks a number of lines to show beside each hit. `field` is the name of the number.
-pub(crate) fn lines_of_context(field: &str, lines: usize, max: usize) -> Result<(), QueryError> {
-    if lines <= max {
-        return Ok(());
-    }
-    let message = Own(format!("at most {max} lines of context are allowed"));
-    Err(invalid(too_many(field, max, lines), message))
 }
 
 /// Checks a number in a request. `field` is the name of the number.

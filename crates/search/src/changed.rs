@@ -123,11 +123,7 @@ impl ChangedDefinition {
         let repository = self.repository.record.name.to_string();
         QueryError::new(QueryErrorCode::NotFound, message)
             .hint("its relations will be known when the repository has been indexed again")
-            .next(NextCall {
-                tool: "index_repository",
-                reason: "indexes the changed files".into(),
-                arguments: vec![("path", repository.clone())],
-            })
+            .next(self.repository.indexing_of_changes())
             .next(NextCall {
                 tool: "read_code",
                 reason: "reads the definition".into(),

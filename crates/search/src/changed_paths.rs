@@ -50,11 +50,9 @@ impl ChangedPath {
     fn not_read(&self) -> QueryError {
         let message = Message::default().and(quoted(self.hit.path.as_str())).and(" is new or changed after it was");
         let message = message.and(" indexed, and too many files changed to read it");
-        QueryError::new(QueryErrorCode::NotFound, message).hint("index the repository again first").next(NextCall {
-            tool: "index_repository",
-            reason: "indexes the changed files".into(),
-            arguments: vec![("path", self.repository.record.name.to_string())],
-        })
+        QueryError::new(QueryErrorCode::NotFound, message)
+            .hint("index the repository again first")
+            .next(self.repository.indexing_of_changes())
     }
 
     /// Whether the filter accepts the file. The file is not indexed, so it has no tags and no module.

@@ -26,8 +26,8 @@ pub(crate) struct ChangedTrees<'a> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Unread {
     files: Message,
-    /// A repository with such files.
-    repository: Option<String>,
+    /// The call that indexes a repository with such files.
+    indexing: Option<NextCall>,
 }
 
 impl Searcher {
@@ -65,8 +65,20 @@ impl ChangedTrees<'_> {
         facts.extend(
             (num_more > 0).then(|| Message::from("the changed files of ").and(num_more).and(" more repositories")),
         );
-        let repository = named.first().map(|(known, _)| known.record.name.to_string());
-        (!facts.is_empty()).then(|| Unread { files: Message::joined(facts, ", "), repository })
+        let indexing = named.first().map(|(known, _)| known.indexing_of_changes());
+        (!facts.is_empty()).then(|| Unread { files: Message::joined(facts, ", "), indexing })
+    }
+}
+
+impl KnownRepository {
+    /// The call that indexes the changed files. The call contains the path of the repository, because on the
+    /// command line a name may also be the path of a folder.
+    pub(crate) fn indexing_of_changes(&self) -> NextCall {
+        NextCall {
+            tool: "index_repository",
+            reason: "indexes the changed files".into(),
+            arguments: vec![("path", self.record.source.location().to_owned())],
+        }
     }
 }
 
@@ -93,13 +105,8 @@ impl Unread {
     /// Adds the files, and the call that indexes them, to the error for an absent name.
     pub(crate) fn added_to(&self, mut error: QueryError) -> QueryError {
         error.hint = Some(Message::joined([self.part()].into_iter().chain(error.hint.take()), "; "));
-        if let Some(repository) = &self.repository {
-            let call = NextCall {
-                tool: "index_repository",
-                reason: "indexes the changed files".into(),
-                arguments: vec![("path", repository.clone())],
-            };
-            error.next_calls.insert(0, call);
+        if let Some(call) = &self.indexing {
+            error = error.next_first(call.clone());
         }
         QueryError { unread: Some(Box::new(self.sentence())), ..error }
     }

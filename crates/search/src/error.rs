@@ -124,6 +124,14 @@ impl QueryError {
         self.next_calls.push(call);
         self
     }
+
+    /// Adds a call before the other calls. At most two calls remain.
+    #[must_use]
+    pub(crate) fn next_first(mut self, call: NextCall) -> Self {
+        self.next_calls.insert(0, call);
+        self.next_calls.truncate(2);
+        self
+    }
 }
 
 impl FieldFault {

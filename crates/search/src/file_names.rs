@@ -67,6 +67,20 @@ impl<'a> FileRequest<'a> {
 }
 
 impl Searcher {
+    /// The file or directory with exactly this path, if the text could also be the name of a function with
+    /// its number of parameters: `api/1`.
+    pub(crate) async fn path_like_a_function(
+        &self,
+        view: &View,
+        scope: &Scope,
+        name: &str,
+    ) -> Result<Option<NamedFile>, QueryError> {
+        if !has_arity(name) {
+            return Ok(None);
+        }
+        self.resolve_file(view, scope, FileRequest { min_score: SAME_PATH, ..FileRequest::new(name, None) }).await
+    }
+
     /// The file or directory with the requested name. If several files have the best score, the file nearest
     /// to `near_path` is used.
     pub(crate) async fn resolve_file(

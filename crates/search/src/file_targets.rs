@@ -86,8 +86,8 @@ impl Searcher {
         search: FileSearch<'_>,
     ) -> Result<Targeted, QueryError> {
         let asked = match &query.parsed.file_name {
-            // `register/2` is the name of a symbol.
-            Some(asked) if has_arity(&asked.name) => return Ok(Targeted::default()),
+            // `register/2` is the name of a symbol, if a symbol has this name.
+            Some(asked) if has_arity(&asked.name) && query.names.has_exact => return Ok(Targeted::default()),
             Some(asked) => asked.clone(),
             None => match self.file_without_usual_name(query, text, search).await? {
                 Some(asked) => asked,

@@ -75,7 +75,7 @@ pub struct SampledEdge {
 
 /// Number of lists of edges that are read at the same time. Concurrent reads save time, because each read
 /// waits for the graph store.
-const READS_AT_ONCE: usize = 4;
+const READS_AT_ONCE: usize = 16;
 
 impl Searcher {
     pub async fn relationship(&self, request: &GraphRequest) -> Result<GraphAnswer, QueryError> {

@@ -6,6 +6,7 @@ use cairn_domain::{Scope, View};
 use cairn_name_match::bounded_distance;
 use cairn_ports::NameMatch;
 use cairn_ranking::words;
+use futures::future::try_join_all;
 
 use crate::{QueryError, Searcher};
 
@@ -28,15 +29,19 @@ impl Searcher {
         scope: &Scope,
         absent: &[&String],
     ) -> Result<Vec<(String, String)>, QueryError> {
+        let absent = absent.iter().filter(|word| LETTERS.contains(&word.len())).take(MAX_ABSENT);
+        let names_like = async |word: &'_ String| {
+            let near = self.names.resolve(view, scope, word, &[], NUM_NAMES);
+            let containing = self.names.symbols(view, scope, start_of(word), &[NameMatch::Contains], NUM_NAMES);
+            tokio::try_join!(near, containing).map(|names| (word, names))
+        };
         let mut found: BTreeSet<(u32, String, String)> = BTreeSet::new();
-        for word in absent.iter().filter(|word| LETTERS.contains(&word.len())).take(MAX_ABSENT) {
-            let near = self.names.resolve(view, scope, word, &[], NUM_NAMES).await?;
-            let containing = self.names.symbols(view, scope, start_of(word), &[NameMatch::Contains], NUM_NAMES).await?;
+        for (word, (near, containing)) in try_join_all(absent.map(|word| names_like(word))).await? {
             let names = near.iter().map(|near| &near.symbol.name);
             for name in names.chain(containing.iter().map(|hit| &hit.symbol.name)) {
                 words(name, |other| {
                     if let Some(difference) = difference(word, other) {
-                        found.insert((difference, (*word).clone(), other.to_owned()));
+                        found.insert((difference, word.clone(), other.to_owned()));
                     }
                 });
             }

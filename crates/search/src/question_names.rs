@@ -125,7 +125,7 @@ impl Searcher {
                 continue;
             }
             let is_in_file = path_and_name(name).is_some() && parsed.relationship.is_none();
-            let leads = is_in_file || has_arity(name) || whole.as_deref() == Some(name);
+            let leads = is_in_file || parsed.file_name.is_some() || whole.as_deref() == Some(name);
             let request = NameRequest { near_path, ..NameRequest::uncounted(name) };
             let definitions = self.definitions(view, scope, selected, request).await;
             if has_other_name(&definitions) && self.is_file(view, scope, name).await? {

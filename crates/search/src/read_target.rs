@@ -37,6 +37,9 @@ impl Searcher {
         {
             return Ok(exact);
         }
+        if let Some(exact) = self.path_like_a_function(view, &scope, target).await? {
+            return self.read_named(view, selected, exact, request).await;
+        }
         let file = FileRequest::new(target, near_path);
         if is_file && let Some(changed) = self.read_exact_changed(selected, file, request).await? {
             return Ok(changed);

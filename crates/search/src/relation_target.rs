@@ -40,6 +40,9 @@ impl Searcher {
         if !nodes.is_empty() {
             return Ok(RelationTarget { nodes, is_group: false, substitution: None, cut: Vec::new() });
         }
+        if let Some(exact) = self.path_like_a_function(view, scope, &request.name).await? {
+            return self.target_of_file(view, scope, exact, &request.name).await;
+        }
         let near_path = request.context_path.as_deref();
         let name = NameRequest { near_path, ..NameRequest::new(&request.name) };
         let retry = |path: &str| NextCall {

@@ -6,6 +6,7 @@
 use cairn_domain::ChunkKind;
 use cairn_ports::{ChunkFilter, IncludeTests};
 use cairn_question::{FilterName, Filters, TestsWanted};
+use globset::Glob;
 
 /// The filter of the caller together with the filters that the question states.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,18 +36,25 @@ pub(crate) fn with_stated(own: &ChunkFilter, filters: &Filters, since: Option<i6
     (!words.is_empty()).then_some(Stated { filter, words })
 }
 
-/// The words of the question that state filters which are not applied, because the filter of the caller has
-/// another value in the same field.
+/// The words of the question that state filters which are not applied, because the filter of the caller
+/// accepts other values in the same field.
 pub(crate) fn overridden(own: &ChunkFilter, filters: &Filters, since: Option<i64>) -> Vec<String> {
     let stated = with_stated(&ChunkFilter::default(), filters, since).map(|stated| stated.filter).unwrap_or_default();
     let differs = |field: FilterName| match field {
-        FilterName::Languages => own.languages != stated.languages,
-        FilterName::Kinds => own.kinds != stated.kinds,
-        FilterName::Files | FilterName::Directories | FilterName::Modules => own.paths != stated.paths,
+        FilterName::Languages => own.languages.iter().any(|own| !stated.languages.contains(own)),
+        FilterName::Kinds => own.kinds.iter().any(|own| !stated.kinds.contains(own)),
+        FilterName::Files | FilterName::Directories | FilterName::Modules => {
+            !own.paths.iter().any(|own| matches_any(&stated.paths, own))
+        }
         FilterName::Tests => own.include_tests != stated.include_tests,
         FilterName::Since => own.since != stated.since,
     };
     words_of(filters, &fields(filters, since, |field| is_set(own, field) && differs(field)))
+}
+
+/// Whether one of the globs matches the path.
+fn matches_any(globs: &[String], path: &str) -> bool {
+    globs.iter().filter_map(|glob| Glob::new(glob).ok()).any(|glob| glob.compile_matcher().is_match(path))
 }
 
 /// The fields for which the question states a filter that restricts chunks, and for which `is_wanted` is

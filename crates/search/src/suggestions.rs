@@ -15,6 +15,8 @@ use crate::{QueryError, Searcher};
 const MAX_SUGGESTIONS: usize = 5;
 /// Maximum number of suggestions of each kind.
 const MAX_OF_A_KIND: usize = 2;
+/// Maximum number of candidates of one kind that are counted.
+const MAX_CANDIDATES: usize = 8;
 /// Counting stops at this number of definitions of a name, or of chunks that pass a filter.
 const MAX_COUNTED: usize = 1_000;
 
@@ -152,7 +154,8 @@ impl Counted<'_> {
     /// The first candidates that have results in the scope and with the filter.
     async fn best(&self, kind: SuggestionKind, candidates: Vec<Candidate>) -> Result<Vec<SuggestedQuery>, QueryError> {
         let mut found = Vec::new();
-        for Candidate { query, instead_of, num_chunks } in candidates.into_iter().filter(|word| word.num_chunks > 0) {
+        let known = candidates.into_iter().filter(|word| word.num_chunks > 0).take(MAX_CANDIDATES);
+        for Candidate { query, instead_of, num_chunks } in known {
             let num_matches =
                 if *self.filter == ChunkFilter::default() { num_chunks } else { self.num_filtered(&query).await? };
             if num_matches > 0 {

@@ -204,7 +204,7 @@ fn names_of(definitions: Definitions, selected: &[KnownRepository]) -> (Question
 
 /// Adds a call that searches for files to the error for an absent symbol, if the name of the symbol looks
 /// like a file name.
-fn with_filename_call(mut error: QueryError, name: &str) -> QueryError {
+fn with_filename_call(error: QueryError, name: &str) -> QueryError {
     if error.code != QueryErrorCode::NotFound || !is_like_a_file(name) {
         return error;
     }
@@ -213,9 +213,7 @@ fn with_filename_call(mut error: QueryError, name: &str) -> QueryError {
         reason: "searches for files, because this is written like the name of a file".into(),
         arguments: vec![("query", name.to_owned()), ("target_type", TargetType::Filename.as_str().to_owned())],
     };
-    error.next_calls.insert(0, call);
-    error.next_calls.truncate(2);
-    error
+    error.next_first(call)
 }
 
 /// The name of the symbol that a question asks for. `None` if the question does not consist of one name.

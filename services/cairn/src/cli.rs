@@ -7,6 +7,7 @@ mod tests;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use cairn_gateway::questions::RunsQuestion;
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
@@ -161,7 +162,7 @@ pub enum Command {
         #[command(subcommand)]
         action: Option<RunsCommand>,
         /// Maximum number of runs, at most 500 with `--server`.
-        #[arg(long, default_value_t = 20)]
+        #[arg(long, default_value_t = RunsQuestion::DEFAULT_LIMIT)]
         limit: usize,
         /// Only runs of this repository.
         #[arg(long = "repo", alias = "repository", value_name = "NAME")]

@@ -158,8 +158,8 @@ fn parts(word: &str) -> Option<(&str, &str)> {
     word.split_once('=').filter(|(name, _)| name.starts_with('-'))
 }
 
-/// The command line without an option. The value of the option is also removed if the remaining words cannot
-/// be parsed with it.
+/// The command line without the option `option`. The value of the option is also removed if the remaining
+/// words cannot be parsed with it.
 fn without(given: &[String], option: &str) -> Option<Vec<String>> {
     let position =
         given.iter().position(|word| word == option || parts(word).is_some_and(|(name, _)| name == option))?;

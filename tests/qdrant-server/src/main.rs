@@ -69,7 +69,7 @@ async fn main() -> Result<()> {
         .serve_with_incoming_shutdown(incoming, stopped());
     tokio::select! {
         served = serving => served?,
-        // Connections that clients leave open do not delay the end of the server.
+        // After `DRAIN`, the server stops even if clients have left connections open.
         () = async { stopped().await; tokio::time::sleep(DRAIN).await } => {}
     }
     tokio::task::spawn_blocking(move || store.close()).await?;

@@ -115,6 +115,8 @@ impl RepositoryNames {
 /// A requested name. `Parser.parse_file` requests a symbol `parse_file` that is inside a symbol whose
 /// qualified name ends with the part `Parser`.
 pub(crate) struct RequestedName {
+    /// The name as it is written. A name may contain a separator itself: `log::info` in Bash.
+    written: String,
     /// The whole name, with its parts joined by `.` for all languages.
     whole: String,
     last: String,
@@ -134,7 +136,7 @@ impl RequestedName {
         let last = whole.rsplit('.').next().unwrap_or(&whole).to_owned();
         let folded = fold_style(&last);
         let joined = fold_all(&last);
-        Self { whole, last, folded, joined, ways: ways.to_vec(), automaton: OnceLock::new() }
+        Self { written: name.trim().to_owned(), whole, last, folded, joined, ways: ways.to_vec(), automaton: OnceLock::new() }
     }
 
     fn automaton(&self) -> Option<&Levenshtein> {
@@ -156,13 +158,13 @@ impl RequestedName {
         matches.reduce(|best, other| if other.1 > best.1 { other } else { best })
     }
 
-    fn score(&self, name: &str, qualified_name: &str, way: NameMatch) -> Option<u32> {
-        let (requested, name) = if self.is_qualified() { (&self.whole, qualified_name) } else { (&self.last, name) };
+    fn score(&self, short: &str, qualified_name: &str, way: NameMatch) -> Option<u32> {
+        let (requested, name) = if self.is_qualified() { (&self.whole, qualified_name) } else { (&self.last, short) };
         let alike =
             |requested: &str, name: &str| requested == name || (self.is_qualified() && ends_with_part(name, requested));
         let share = |requested: &str, name: &str| (requested.len() * 100 / name.len().max(1)).min(100) as u32;
         match way {
-            NameMatch::Exact => alike(requested, name).then_some(100),
+            NameMatch::Exact => (alike(requested, name) || self.written == short).then_some(100),
             NameMatch::CaseInsensitive => alike(&requested.to_lowercase(), &name.to_lowercase()).then_some(98),
             NameMatch::StyleInsensitive => alike(&fold_all(requested), &fold_all(name)).then_some(95),
             NameMatch::Prefix => {
@@ -202,6 +204,7 @@ fn candidates(layer: &Layer, requested: &RequestedName) -> Vec<u32> {
             NameMatch::Exact | NameMatch::CaseInsensitive | NameMatch::StyleInsensitive => {
                 values.extend(layer.names.get(&requested.folded));
                 values.extend(layer.names.get(&requested.joined));
+                values.extend(layer.names.get(fold_style(&requested.written)));
             }
             NameMatch::Prefix if !requested.is_qualified() => {
                 collect(layer, Str::new(&requested.folded).starts_with(), &mut values);

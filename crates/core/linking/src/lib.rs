@@ -1,4 +1,4 @@
-//! Links the facts of a snapshot's files to a graph: each name is resolved to definitions.
+//! Links the facts of a snapshot's files into a graph: each name is resolved to definitions.
 //!
 //! The *outline* of a file ([`outline()`]) contains all items of the file that other files can find. The
 //! outline does not depend on the path. From an outline and a path, [`contribute`] builds the *contribution*

@@ -43,7 +43,7 @@ pub struct WantedFile {
     part: PathPart,
     similar: bool,
     base_signature: Signature,
-    base_length: usize,
+    signature: Signature,
     words: Vec<String>,
 }
 
@@ -59,7 +59,7 @@ impl WantedFile {
         Self {
             num_parts: lower.split('/').count(),
             base_signature: Signature::of(base.chars()),
-            base_length: base.chars().count(),
+            signature: Signature::of(lower.chars()),
             part,
             similar,
             words,
@@ -115,7 +115,8 @@ impl WantedFile {
             if self.num_parts > 1 && !end.contains('/') {
                 continue;
             }
-            best = best.max(similarity(asked, end, self.base_signature, self.base_length));
+            let signature = if end.contains('/') { self.signature } else { self.base_signature };
+            best = best.max(similarity((asked, signature), end));
         }
         best
     }
@@ -138,16 +139,15 @@ impl WantedFile {
 }
 
 /// `1 - distance / length` in thousandths, if it exceeds [`MIN_SIMILARITY`].
-fn similarity(asked: &str, name: &str, base_signature: Signature, base_length: usize) -> Option<u32> {
-    let length = base_length.max(name.chars().count());
-    let max_edits = length as u32 * (1_000 - MIN_SIMILARITY) / 1_000;
-    if !asked.contains('/')
-        && (base_length.abs_diff(name.chars().count()) > max_edits as usize
-            || !base_signature.may_be_within(Signature::of(name.chars()), max_edits))
-    {
+fn similarity((asked, signature): (&str, Signature), name: &str) -> Option<u32> {
+    let (num_asked, num_given) = (asked.chars().count(), name.chars().count());
+    let length = num_asked.max(num_given).max(1) as u32;
+    let max_edits = length * (1_000 - MIN_SIMILARITY) / 1_000;
+    let may_be_similar = num_asked.abs_diff(num_given) <= max_edits as usize
+        && signature.may_be_within(Signature::of(name.chars()), max_edits);
+    if !may_be_similar {
         return None;
     }
-    let length = asked.chars().count().max(name.chars().count()).max(1) as u32;
     let similarity = 1_000 - 1_000 * edit_distance(asked, name).min(length) / length;
     (similarity > MIN_SIMILARITY).then_some(similarity)
 }

@@ -17,6 +17,9 @@ impl SameName {
     /// Compares a requested name with the short and the qualified name of a symbol. The requested name
     /// `Server.run` is also equal to `app.Server.run`. `None` if the names differ.
     pub fn of(requested: &str, name: &str, qualified_name: &str) -> Option<Self> {
+        if requested.trim() == name {
+            return Some(Self::Exact);
+        }
         let requested = plain_name(requested);
         let name = if requested.contains('.') { qualified_name } else { name };
         if is_end(&requested, name) {
@@ -54,6 +57,7 @@ mod tests {
         check("server#RUN", "app.Server.run", Some(SameName::Case));
         check("get user", "app.getUser", Some(SameName::Style));
         check("Other.run", "app.Server.run", None);
+        check("log::info", "log::info", Some(SameName::Exact));
         check("un", "app.Server.run", None);
         check("(*Server).run", "app.Server.run", Some(SameName::Exact));
         check("Server:run", "app.Server.run", Some(SameName::Exact));

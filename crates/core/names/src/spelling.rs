@@ -1,6 +1,7 @@
 //! The plain form of a requested name. Each language writes names in its own way: `Server::run()`,
-//! `(*Server).Run`, `Account:deposit`, `Accounts.register/2`. An index stores all of them with `.` between
-//! their parts.
+//! `(*Server).Run`, `Account:deposit`, `Accounts.register/2`. An index stores most of them with `.` between
+//! their parts. Some names contain a separator themselves, such as `log::info` in Bash, so a requested name is
+//! also compared as it is written.
 
 /// The requested name with `.` between its parts, and without arguments, type arguments, marks of a receiver
 /// and the number of parameters.
@@ -8,7 +9,8 @@ pub fn plain_name(requested: &str) -> String {
     with_dots(&without_groups(without_arity(requested.trim())))
 }
 
-/// Whether the name ends with its number of parameters, as in Elixir and Erlang: `register/2`.
+/// Whether the name ends with its number of parameters, as in Elixir and Erlang: `register/2`. The names of
+/// functions begin with a small letter in these languages, so `HTTP/2` is no such name.
 pub fn has_arity(requested: &str) -> bool {
     let requested = requested.trim();
     without_arity(requested).len() < requested.len()
@@ -17,8 +19,10 @@ pub fn has_arity(requested: &str) -> bool {
 fn without_arity(name: &str) -> &str {
     let Some((before, arity)) = name.rsplit_once('/') else { return name };
     let is_number = (1..=2).contains(&arity.len()) && arity.bytes().all(|byte| byte.is_ascii_digit());
-    let mut parts = before.split(['.', ':']).filter(|part| !part.is_empty()).peekable();
-    if is_number && parts.peek().is_some() && parts.all(is_name) { before } else { name }
+    let mut parts = before.split(['.', ':']).filter(|part| !part.is_empty());
+    let is_function = |part: &str| part.starts_with(|first: char| first.is_lowercase() || first == '_');
+    let has_function = parts.clone().next_back().is_some_and(is_function);
+    if is_number && has_function && parts.all(is_name) { before } else { name }
 }
 
 /// Whether a text is one identifier. The names of functions may end with `?` or `!`.
@@ -159,7 +163,7 @@ mod tests {
         for name in ["register/2", "Shop.Accounts.register/2", "lists:map/10", "valid?/1"] {
             assert!(has_arity(name), "{name}");
         }
-        for name in ["register", "src/net/2", "docs/adr", "release/2024", "v1.2/3", "/2", "register/"] {
+        for name in ["register", "src/net/2", "docs/adr", "release/2024", "v1.2/3", "/2", "register/", "HTTP/2"] {
             assert!(!has_arity(name), "{name}");
         }
     }

@@ -123,13 +123,19 @@ fn without_group(text: &str) -> &str {
 /// The name in a line such as `public void openFile(String path) {`, which begins a body and has no keyword.
 fn name_before_parameters(line: &str) -> Option<&str> {
     let line = line.trim();
-    let head = line.strip_suffix('{')?.split_once('(').filter(|(_, parameters)| parameters.contains(')'))?.0.trim_end();
+    let head = line.strip_suffix('{')?.split_once('(').filter(|_| is_closed(line))?.0.trim_end();
     let is_plain = |character: char| is_part_of_name(character) || " \t<>,[]*&:~".contains(character);
     let (first, _) = first_word(head)?;
     if !head.chars().all(is_plain) || STATEMENTS.contains(&first) {
         return None;
     }
     head.rsplit(|character: char| !is_part_of_name(character)).next().filter(|name| !name.is_empty())
+}
+
+/// Whether each parenthesis in the line is closed. The call of a function that gets a callback also ends with
+/// `{`, but its parenthesis remains open: `setTimeout(() => {`.
+fn is_closed(line: &str) -> bool {
+    line.matches('(').count() == line.matches(')').count()
 }
 
 /// The name at the start of a text, and the text after it.
@@ -171,6 +177,8 @@ mod tests {
         check("} else if (is_open(file)) {");
         check("for name in all_names(file) {");
         check("match open_file(path) {");
+        check("setTimeout(() => {");
+        check("useEffect(function () {");
         check("open_file(path)");
         check("let file = open_file(path);");
         check("type(open_file)");

@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_keywords_and_weak_evidence_refuse_a_question() {
+    fn question_with_missing_keywords_and_weak_evidence_is_refused() {
         let code = "consumer group parse header connection retry wait server worker task process failed crash orphaned";
         check("where is the kafka consumer group rebalanced", code, 30, 65, false, &["kafka", "rebalanced"]);
         check("flurbish qwonkle vextra", code, 0, 60, false, &["flurbish", "qwonkle", "vextra"]);

@@ -3,8 +3,8 @@
 //! The first stage decides which chunks are near a question. Its points are shares of the best value of each
 //! list, so one outlier makes the points of all other hits nearly equal. The second stage reads the texts of
 //! the first hits and adds standardised values (see [`crate::standard`]): the vector score, the match of each
-//! word of the question, the sum of term weights, and the length of literals. The priors are addends, as
-//! logarithms. The weights were measured on the tuning half of the evaluation set.
+//! word of the question, the sum of term weights, and the length of literals. The logarithm of the product of
+//! the priors is added too. The weights were measured on the tuning half of the evaluation set.
 //!
 //! The hits that an edge of the graph, a pattern or a definition places first keep their scores and places.
 //! All other hits of the second stage come next, and then the remaining hits of the first stage.

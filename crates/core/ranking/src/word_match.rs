@@ -4,7 +4,8 @@
 //! that answer the question. Here each word of the question is compared with each word of the chunk, and the
 //! most similar word counts. The similarities are standardised among the chunks, separately for each word of
 //! the question. So a word that all chunks match equally contributes nothing, and a word that only few chunks
-//! match decides. This is a rarity of meanings, and it needs no table of frequencies.
+//! match contributes most. The effect is like that of a higher weight for rare words, but rarity is measured
+//! by meaning and needs no table of frequencies.
 
 use rustc_hash::FxHashMap;
 

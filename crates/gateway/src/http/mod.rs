@@ -31,6 +31,7 @@ use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
 use body::body_of;
+use cairn_search::{QueryError, QueryErrorCode};
 pub use config::GatewayConfig;
 use correction::Refused;
 use error::HttpError;
@@ -42,6 +43,7 @@ pub use service::GatewayState;
 use service::{CallerAgent, Service};
 
 use crate::advice::{after_empty, after_error};
+use crate::agent::TOO_SLOW;
 use crate::answers::SuggestedCall;
 use crate::questions::{self, Answer, Question};
 
@@ -90,7 +92,7 @@ async fn ask(
     };
     let time = service.config.time_for(question.is_long());
     let answer = tokio::time::timeout(time, questions::answer(&agent, &question));
-    match answer.await.map_err(|_| HttpError::timeout())? {
+    match answer.await.unwrap_or_else(|_| Err(QueryError::new(QueryErrorCode::Timeout, TOO_SLOW))) {
         Ok(answer) if answer.is_empty() => {
             let suggestions = in_time(&service, after_empty(&agent, &question)).await;
             Ok(axum::Json(WithSuggestions { answer, tool_suggestions: suggestions }).into_response())

@@ -596,6 +596,10 @@ async fn long_question_is_cut() {
         (StatusCode::OK, Some(words.trim().len() as u64))
     );
     assert!(reply.text.len() < words.len() / 10, "{} bytes", reply.text.len());
+    let narrow = json!({ "query": words, "languages": ["cobol"], "paths": ["x/**"] });
+    let reply = cluster.post(&key, "/v1/search", &narrow).await;
+    assert_eq!((reply.status, reply.json()["num_results"].as_u64()), (StatusCode::OK, Some(0)));
+    assert!(reply.text.len() < words.len() / 10, "{} bytes", reply.text.len());
 }
 
 #[tokio::test]

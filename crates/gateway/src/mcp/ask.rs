@@ -193,21 +193,24 @@ fn weak_match(weak: &WeakMatchReport) -> String {
 /// then a call to index a repository that is not indexed, then other questions.
 fn after_nothing(answer: &SearchResults, nothing: &EmptyReport, arguments: &Arguments) -> Vec<Suggestion> {
     let mut candidates = Vec::new();
+    // The calls repeat only the part of a long question that was used.
+    let query = answer.query.cut.map_or(arguments.text("query").unwrap_or_default(), |_| &answer.query.text);
     for without in &nothing.without {
         let name = argument_of(&without.restriction);
         let wider = match name {
             "repository" => arguments.with(name, json!(["all"])),
             _ => arguments.without(&[name, "cursor"]),
         };
+        let wider = with_query(wider, query);
         candidates.push(Suggestion::new("search_code", format!("searches without `{name}`"), wider));
     }
     if answer.message.is_some() {
-        let wide = object([("query", json!(arguments.text("query"))), ("repository", json!(["all"]))]);
+        let wide = object([("query", json!(query)), ("repository", json!(["all"]))]);
         candidates.push(Suggestion::new("search_code", "searches everything", wide));
     }
     if let Some(name) = nothing.not_indexed.first() {
-        let target = object([("target", json!(name))]);
-        candidates.push(Suggestion::new("index_repository", "indexes the repository", target));
+        let path = object([("path", json!(name))]);
+        candidates.push(Suggestion::new("index_repository", "indexes the repository", path));
     }
     for suggestion in &nothing.suggestions {
         let other = arguments.without(&["cursor", "query_type"]);
@@ -241,15 +244,29 @@ pub(super) async fn read_code(agent: &dyn Agent, arguments: &Arguments, origin: 
         Some(_) => None,
         None => origin.working_repository(agent).await,
     };
-    let question = read_question(arguments, inferred.as_deref());
-    let code = match inferred {
-        Some(_) => questions::read_here(agent, &question).await?,
-        None => questions::read(agent, &question).await?,
-    };
+    let mut question = read_question(arguments, inferred.as_deref());
+    let max_tokens = arguments.count("max_tokens", READ_TOKENS);
+    loop {
+        let code = match inferred {
+            Some(_) => questions::read_here(agent, &question).await?,
+            None => questions::read(agent, &question).await?,
+        };
+        let reply = code_page(code);
+        // Notes and the places of other definitions may need more tokens than estimated.
+        let excess = reply.max_tokens(arguments.given()).saturating_sub(max_tokens);
+        if excess == 0 || question.max_tokens <= 1 {
+            return Ok(reply);
+        }
+        question.max_tokens = question.max_tokens.saturating_sub(excess).max(1);
+    }
+}
+
+/// The shown code, with the call that reads the rest.
+fn code_page(code: CodeText) -> ToolReply {
     let (rest, code) = (rest_of(&code), code.into_labelled());
     let call = rest.as_ref().map(|rest| call_text("read_code", rest));
     let text = text::code(&code, call.as_deref());
-    Ok(ToolReply::new(text, &code, 1).next("read_code", rest))
+    ToolReply::new(text, &code, 1).next("read_code", rest)
 }
 
 fn read_question(arguments: &Arguments, inferred: Option<&str>) -> ReadQuestion {

@@ -90,7 +90,7 @@ pub(super) async fn report_of(agent: &dyn Agent, error: QueryError) -> ErrorRepo
     failure.report()
 }
 
-fn with_guide(error: &QueryError, mut candidates: Vec<Suggestion>) -> Vec<Suggestion> {
+pub(super) fn with_guide(error: &QueryError, mut candidates: Vec<Suggestion>) -> Vec<Suggestion> {
     if error.code != QueryErrorCode::InternalError {
         candidates.push(Suggestion::guide("recovering", "explains what to do when calls fail"));
     }

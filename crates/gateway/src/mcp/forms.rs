@@ -178,17 +178,17 @@ pub(super) fn call_of(question: &Question, wrong_field: Option<&str>) -> Option<
     let tool = ToolSpec::find(form.tool)?;
     let body = question.short_body();
     let mut arguments = Map::new();
-    for (argument, field) in form.fields {
+    // Two fields may belong to one argument. The wrong field is last, so the argument gets the wrong value.
+    let is_wrong = |field: &str| wrong_field == Some(field);
+    let (wrong, right): (Vec<_>, Vec<_>) = form.fields.iter().partition(|(_, field)| is_wrong(field));
+    for (argument, field) in right.into_iter().chain(wrong) {
         let Some(value) = body.get(*field) else { continue };
         let kind = &tool.parameter(argument)?.kind;
         let fits = match (kind, value.as_u64()) {
             (Kind::Number { min, max }, Some(number)) => (*min..=*max).contains(&number),
             _ => true,
         };
-        let is_wrong = wrong_field == Some(field);
-        // Two fields may belong to one argument. Then the argument gets the wrong value.
-        let has_wrong = |(other, field): &(&str, &str)| other == argument && wrong_field == Some(field);
-        if is_wrong || fits && !(arguments.contains_key(*argument) && form.fields.iter().any(has_wrong)) {
+        if fits || is_wrong(field) {
             arguments.insert((*argument).to_owned(), value.clone());
         }
     }

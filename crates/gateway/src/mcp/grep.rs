@@ -19,7 +19,6 @@ use crate::answers::GrepResults;
 use crate::questions::{self, GrepMode, GrepQuestion};
 
 const GREP_TOKENS: usize = 3_000;
-const GREP_LIMIT: usize = 50;
 /// Arguments that apply to chunks and files, not to lines.
 const OF_CHUNKS: [&str; 10] = [
     "kind",
@@ -35,7 +34,7 @@ const OF_CHUNKS: [&str; 10] = [
 ];
 
 pub(super) async fn grep(agent: &dyn Agent, arguments: &Arguments, mode: GrepMode, origin: &Origin) -> Replied {
-    let unused: Vec<&str> = OF_CHUNKS.into_iter().filter(|name| arguments.given().contains_key(*name)).collect();
+    let unused: Vec<&str> = OF_CHUNKS.into_iter().filter(|name| has_effect(arguments, name)).collect();
     if !unused.is_empty() {
         return Err(without_effect(arguments, &unused));
     }
@@ -52,7 +51,7 @@ pub(super) async fn grep(agent: &dyn Agent, arguments: &Arguments, mode: GrepMod
         tests: tests_of(arguments),
         before: context,
         after: context,
-        limit: arguments.count("limit", GREP_LIMIT),
+        limit: arguments.count("limit", GrepQuestion::DEFAULT_LIMIT),
         max_tokens: code_tokens(arguments, GREP_TOKENS),
         cursor: arguments.text("cursor").map(str::to_owned),
     };
@@ -67,6 +66,17 @@ pub(super) async fn grep(agent: &dyn Agent, arguments: &Arguments, mode: GrepMod
         }
         question.max_tokens = question.max_tokens.saturating_sub(excess).max(1);
     }
+}
+
+/// Whether the argument is given and differs from its default. Some clients send all arguments.
+fn has_effect(arguments: &Arguments, name: &str) -> bool {
+    let default = match name {
+        "target_type" => json!("auto"),
+        "fuzzy_filename" => json!(true),
+        "explain" | "filename_only" => json!(false),
+        _ => json!([]),
+    };
+    arguments.given().get(name).is_some_and(|value| *value != default)
 }
 
 /// A page of hits, with the call for the next page.

@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::call::call;
+use super::call::{call, with_guide};
 use super::progress::{Notifications, Unwatched};
 use super::reply::Failure;
 use super::tools::{TOOLS, ToolSpec};
@@ -74,7 +74,11 @@ impl Server {
 /// still running, and the caller can then request less data.
 async fn in_time(limit: Option<Duration>, work: impl Future<Output = CallToolResult>) -> CallToolResult {
     let Some(limit) = limit else { return work.await };
-    let too_slow = || Failure::from(QueryError::new(QueryErrorCode::Timeout, TOO_SLOW)).into_result(&JsonObject::new());
+    let too_slow = || {
+        let mut failure = Failure::from(QueryError::new(QueryErrorCode::Timeout, TOO_SLOW));
+        failure.suggestions = with_guide(&failure.error, Vec::new());
+        failure.into_result(&JsonObject::new())
+    };
     timeout(limit, work).await.unwrap_or_else(|_| too_slow())
 }
 

@@ -587,7 +587,7 @@ async fn empty_index_suggests_indexing() {
     let empty = agent.call("search_code", json!({"query": "anything"})).await.ok();
     assert!(empty.text.contains("nothing is indexed"), "{}", empty.text);
     let listed = agent.call("list_repositories", json!({})).await.ok();
-    assert_eq!(listed.suggestions(), [("index_repository".to_owned(), json!({"target": "."}))]);
+    assert_eq!(listed.suggestions(), [("index_repository".to_owned(), json!({"path": "."}))]);
 }
 
 #[tokio::test]

@@ -155,10 +155,16 @@ pub(crate) async fn read_here(agent: &dyn Agent, question: &ReadQuestion) -> Res
     Ok(elsewhere)
 }
 
+/// The lowest score of a name that equals the requested name, apart from case and style.
+const LOWEST_SCORE_OF_SAME_NAMES: f64 = 0.95;
+
 /// Whether the returned code may differ from the requested code.
 fn is_uncertain(code: &CodeText) -> bool {
-    let uncertain = [NameMatching::Fuzzy, NameMatching::Heuristic].map(NameMatching::as_str);
-    code.resolution.as_ref().is_some_and(|resolution| uncertain.contains(&resolution.r#match.as_str()))
+    let Some(resolution) = &code.resolution else { return false };
+    let is = |matching: NameMatching| resolution.r#match == matching.as_str();
+    is(NameMatching::Fuzzy)
+        || is(NameMatching::Heuristic)
+        || is(NameMatching::Changed) && resolution.score < LOWEST_SCORE_OF_SAME_NAMES
 }
 
 async fn read_named(agent: &dyn Agent, question: &ReadQuestion) -> Result<CodeText, QueryError> {

@@ -34,11 +34,15 @@ fn read_tokens() -> usize {
 }
 
 fn edge_limit() -> usize {
-    50
+    GraphQuestion::DEFAULT_LIMIT
+}
+
+fn edge_count() -> usize {
+    20
 }
 
 fn run_limit() -> usize {
-    20
+    RunsQuestion::DEFAULT_LIMIT
 }
 
 fn seed() -> u64 {
@@ -207,6 +211,11 @@ pub struct GraphQuestion {
     pub limit: usize,
 }
 
+impl GraphQuestion {
+    /// The number of edges if the question states no number.
+    pub const DEFAULT_LIMIT: usize = 50;
+}
+
 /// Returns a random sample of edges for review.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -218,7 +227,7 @@ pub struct SampleQuestion {
     #[serde(default = "seed")]
     pub seed: u64,
     /// Number of edges, at most 500.
-    #[serde(default = "run_limit")]
+    #[serde(default = "edge_count")]
     pub count: usize,
     #[serde(default)]
     pub repositories: Vec<String>,
@@ -274,6 +283,11 @@ pub struct RunsQuestion {
     /// Number of runs, at most 500.
     #[serde(default = "run_limit")]
     pub limit: usize,
+}
+
+impl RunsQuestion {
+    /// The number of runs if the question states no number.
+    pub const DEFAULT_LIMIT: usize = 20;
 }
 
 /// Cancels one unfinished run, the unfinished runs of a repository, or all unfinished runs.

@@ -128,8 +128,8 @@ impl Searcher {
 
 fn check(request: &ExactRequest) -> Result<Pattern, QueryError> {
     bounds::number("limit", request.limit, (1, MAX_LIMIT))?;
-    bounds::lines_of_context("before", request.before, MAX_CONTEXT)?;
-    bounds::lines_of_context("after", request.after, MAX_CONTEXT)?;
+    bounds::number("before", request.before, (0, MAX_CONTEXT))?;
+    bounds::number("after", request.after, (0, MAX_CONTEXT))?;
     bounds::exact_query(&request.pattern.text)?;
     bounds::words("languages", request.languages.iter().map(String::as_str))?;
     bounds::number_of_globs("paths", request.paths.len())?;

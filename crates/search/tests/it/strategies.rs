@@ -252,7 +252,7 @@ async fn questions_for_methods_find_the_classes_that_contain_them() {
 
 /// The filters of a call replace the filters in words, and the answer states this.
 #[tokio::test]
-async fn words_that_the_filters_of_the_call_replace_are_reported() {
+async fn answer_names_the_words_that_call_filters_replace() {
     let rust = ChunkFilter { languages: vec!["rust".to_owned()], ..ChunkFilter::default() };
     let in_file = ChunkFilter { paths: vec!["src/api.rs".to_owned()], ..ChunkFilter::default() };
     for (question, filter, words) in

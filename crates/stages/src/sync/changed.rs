@@ -74,11 +74,12 @@ fn read(inventory: &Inventory, limits: ChangedLimits) -> Result<ChangedSources, 
     for position in to_read {
         check_stopped(&reading.meter)?;
         let listed = &reading.tree.entries()[position];
-        num_bytes += listed.size_bytes;
-        if changed.sources.len() >= limits.max_files || num_bytes > limits.max_bytes {
+        let fits = num_bytes + listed.size_bytes <= limits.max_bytes;
+        if changed.sources.len() >= limits.max_files || !fits {
             changed.left_out.push(entries[position].path.clone());
             continue;
         }
+        num_bytes += listed.size_bytes;
         changed.sources.extend(read_one(reading, listed, reader.as_mut(), &entries[position]));
     }
     Ok(changed)

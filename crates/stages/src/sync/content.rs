@@ -73,7 +73,7 @@ impl Blob {
         }
     }
 
-    /// Returns the record that a source pack stores for an indexed content.
+    /// Returns the record that a source pack stores for indexed content.
     pub(super) fn source(&self, reading: &Reading, entry: &TreeEntry, content: &Content) -> SourceText {
         let stored = if reading.is_searched(&entry.path) { &self.redacted } else { &self.plain };
         let redacted = stored.as_ref().and_then(|stored| stored.text.clone());

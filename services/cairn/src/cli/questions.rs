@@ -1,5 +1,6 @@
 //! Defines the arguments of the commands that answer questions.
 
+use cairn_gateway::questions::{GraphQuestion, GrepQuestion};
 use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
@@ -113,7 +114,7 @@ pub struct GrepArguments {
     #[arg(long, value_enum, default_value_t)]
     pub tests: Tests,
     /// Maximum number of hits, at most 1000.
-    #[arg(long, short = 'n', default_value_t = 50)]
+    #[arg(long, short = 'n', default_value_t = GrepQuestion::DEFAULT_LIMIT)]
     pub limit: usize,
     /// Maximum number of tokens of the answer, at most 200000 with `--server`.
     #[arg(long, default_value_t = 20000)]
@@ -135,7 +136,7 @@ pub struct RelationArguments {
     #[arg(long, value_name = "PATH")]
     pub context_path: Option<String>,
     /// Maximum number of edges, at most 500 with `--server`.
-    #[arg(long, short = 'n', default_value_t = 50)]
+    #[arg(long, short = 'n', default_value_t = GraphQuestion::DEFAULT_LIMIT)]
     pub limit: usize,
 }
 

@@ -146,7 +146,6 @@ fn search(question: &SearchQuestion) -> Words {
 
 fn grep(question: &GrepQuestion) -> Words {
     let context = |lines: usize| (lines > 0).then_some(lines);
-    let limit = Some(question.limit).filter(|limit| *limit != GrepQuestion::DEFAULT_LIMIT);
     Words::of(&["grep"])
         .flag("-F", question.mode == GrepMode::Text)
         .flag("-i", question.ignore_case)
@@ -158,9 +157,14 @@ fn grep(question: &GrepQuestion) -> Words {
         .options("--language", &question.languages)
         .options("--path", &question.paths)
         .option("--tests", tests(question.tests))
-        .option("--limit", limit)
+        .option("--limit", other_limit(question.limit, GrepQuestion::DEFAULT_LIMIT))
         .option("--cursor", question.cursor.as_ref())
         .text(&question.query)
+}
+
+/// The limit, unless it is the default.
+fn other_limit(limit: usize, default: usize) -> Option<usize> {
+    Some(limit).filter(|limit| *limit != default)
 }
 
 /// `cairn show` cannot take both a path and a symbol, so a symbol in a file is written as `path#name`.
@@ -191,6 +195,7 @@ fn graph(question: &GraphQuestion) -> Option<Words> {
         _ => return None,
     };
     let words = Words::of(&["graph", command]).options("--repo", &question.repositories);
+    let words = words.option("--limit", other_limit(question.limit, GraphQuestion::DEFAULT_LIMIT));
     Some(words.option("--context-path", question.context_path.as_ref()).text(&question.target))
 }
 
@@ -203,7 +208,9 @@ fn sample(question: &SampleQuestion) -> Words {
 fn runs(question: &RunsQuestion) -> Words {
     match &question.run_id {
         Some(id) => Words::of(&["runs", "show"]).option("--repo", question.repository.as_ref()).text(id),
-        None => Words::of(&["runs"]).option("--repo", question.repository.as_ref()),
+        None => Words::of(&["runs"])
+            .option("--repo", question.repository.as_ref())
+            .option("--limit", other_limit(question.limit, RunsQuestion::DEFAULT_LIMIT)),
     }
 }
 
@@ -286,12 +293,14 @@ mod tests {
         check("/v1/grep", json!({"query": "x", "mode": "regex", "limit": 100}));
         for mode in ["callers", "callees", "dependencies", "dependents", "inheritance"] {
             check("/v1/graph", json!({"target": "f", "mode": mode, "repositories": ["a"]}));
+            check("/v1/graph", json!({"target": "f", "mode": mode, "limit": 500}));
         }
         check("/v1/patterns", json!({"name": "Importer", "repositories": ["a"]}));
         check("/v1/repositories", json!({"name": "a"}));
         check("/v1/status", json!({}));
         check("/v1/stats", json!({}));
         check("/v1/runs", json!({"repository": "a"}));
+        check("/v1/runs", json!({"limit": 7}));
         check("/v1/runs/cancel", json!({"repository": "a"}));
         check("/v1/coverage", json!({"repository": "a", "why": "x y.py"}));
         check("/v1/coverage", json!({"repository": "a", "outcome": "skipped(binary)"}));

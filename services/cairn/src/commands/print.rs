@@ -304,7 +304,9 @@ fn graph(question: &Question, answer: &Relationships) {
     }
     answer.notes.iter().for_each(|note| output::note(note));
     if let Some(left) = answer.left() {
-        output::note(&styled(FAINT, format!("{left}: increase --limit")));
+        let is_limited = answer.num_edges > answer.edges.len() as u64;
+        let remedy = if is_limited { ": increase --limit" } else { "" };
+        output::note(&styled(FAINT, format!("{left}{remedy}")));
     }
     sources(&answer.sources);
 }

@@ -1,5 +1,5 @@
-//! Records which views the readers of an index directory use, so that a sweep can remove all other records
-//! without waiting for a grace period.
+//! Keeps a list of the views that the readers of an index directory use. With this list, a sweep can remove
+//! records that no view in use sees, without waiting for a grace period.
 //!
 //! A reader takes the newest view, or the view of a cursor. In both cases, the reader writes the file
 //! `readers/<sequence number>`, whose modification time is the time of the last use of the view. A view

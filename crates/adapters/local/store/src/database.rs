@@ -8,8 +8,8 @@
 //! Durability: every commit survives the end of the process. A commit with `Durability::Synced` also survives
 //! a power cut, because it syncs the log, which contains all earlier commits. A commit with
 //! `Durability::Ordered` does not sync, so a power cut can remove the most recent commits. In the log, the
-//! staged records of a part precede the record that the part has ended. If a power cut removes the end
-//! record, the run repeats the part. Commits that allocate or publish a generation are synced.
+//! staged records of a part come before the end record, which marks the part as ended. If a power cut removes
+//! the end record, the run repeats the part. Commits that allocate or publish a generation are synced.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

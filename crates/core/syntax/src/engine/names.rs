@@ -144,10 +144,10 @@ pub(super) fn rooted(prefix: &str) -> String {
 /// The receiver that means the global namespace.
 pub(super) const ROOT: &str = "<root>";
 
-/// A receiver in the form that facts use. Parts are joined with `.`. The current object and its parent class
-/// are `self` and `super` in every language. Expressions that are not a chain of names are `<expr>`.
-/// `own_name` is the name that the enclosing method uses for its object, in languages where a method can
-/// choose this name.
+/// A receiver in the form that facts use. Parts are joined with `.`. For every language, the current object
+/// is written as `self`, and its parent class as `super`. Expressions that are not a chain of names are
+/// written as `<expr>`. `own_name` is the name that the enclosing method uses for its object, in languages
+/// where a method can choose this name.
 pub(super) fn receiver(row: &LanguageRow, text: &str, own_name: Option<&str>) -> String {
     if let Some(chain) = after_root(row, text).and_then(|text| split_chain(row, text)) {
         return rooted(&chain.joined());

@@ -48,6 +48,8 @@ fn other_names_equal_the_accepted_names() {
         let error = Question::parse(path, text.as_bytes()).expect("a route").expect_err("a wrong type").to_string();
         assert!(!error.contains("unknown field"), "{path} {field} {alias}: {error}");
     }
+    let num_accepted = include_str!("../../questions/types.rs").matches("alias = ").count();
+    assert_eq!(ALIASES.len(), num_accepted, "the list contains every alias of the questions");
     let paths: BTreeSet<&str> = ALIASES.iter().map(|(path, _, _)| *path).collect();
     assert!(paths.iter().all(|path| Question::PATHS.contains(path)), "{paths:?}");
 }

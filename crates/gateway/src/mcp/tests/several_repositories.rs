@@ -1,6 +1,7 @@
 //! Tests of tool calls that concern several repositories.
 
 use cairn_domain::{EdgeKind, SymbolKind};
+use cairn_ranking::estimate_tokens;
 use cairn_testkit::FakeContent;
 use serde_json::json;
 
@@ -28,6 +29,29 @@ async fn text_and_json_name_the_repository_of_each_definition() {
     assert_eq!(found.json["other_definitions"][0]["repository"], json!(other));
     let line = format!("also defined: function run {other} src/main.py:1\n");
     assert!(found.text.contains(&line), "{}", found.text);
+}
+
+/// The notes and the places of other definitions count towards the token budget.
+#[tokio::test]
+async fn token_budget_includes_other_definitions() {
+    let body = "def to_string():\n".to_owned() + &"    value = compute(value)\n".repeat(60);
+    let long = |number: usize| {
+        let name = format!("github.com/some-organisation/a-library-with-a-long-name-{number:02}");
+        FakeContent::new(&name, "c1").file("src/texts/conversion.py", "python", &body).symbol(
+            "src/texts/conversion.py",
+            "to_string",
+            SymbolKind::Function,
+            (1, 61),
+        )
+    };
+    let agent = FakeAgent::new((0..60).map(long).collect(), None).await;
+    for max_tokens in [500, 600, 700, 800] {
+        let read = json!({"symbol": "to_string", "max_tokens": max_tokens});
+        let found = agent.call("read_code", read).await.ok();
+        assert!(found.text.contains("also defined: "), "{}", found.text);
+        let num_tokens = estimate_tokens(&found.text);
+        assert!(num_tokens <= max_tokens, "{num_tokens} of {max_tokens}\n{}", found.text);
+    }
 }
 
 #[tokio::test]

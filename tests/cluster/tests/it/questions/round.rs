@@ -1,4 +1,4 @@
-//! The parameters of the questions that both sides are asked.
+//! The parameters of the questions to local mode and the query service.
 
 use std::path::Path;
 
