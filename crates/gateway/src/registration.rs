@@ -44,7 +44,7 @@ impl Registry<'_> {
         let located = (self.locate)(&call.target).map_err(|message| wrong(Own(message)))?;
         let view = searcher.catalogue.view().await?;
         let Some((source, name)) = located else {
-            return with_settings(searcher.select_one(&view, &call.target).await?, given);
+            return with_settings(searcher.select_one(&view, &call.target).await.map_err(in_target)?, given);
         };
         let known = searcher.repositories(&view).await?;
         let is_named = |known: &&KnownRepository| known.record.name == name;
@@ -67,8 +67,14 @@ impl Registry<'_> {
             let settings = given.over(RequestSettings::default()).to_json();
             return Ok(IndexTarget::New(Box::new(RepositoryRecord { settings, ..record })));
         }
-        with_settings(searcher.select_one(&view, &call.target).await?, given)
+        with_settings(searcher.select_one(&view, &call.target).await.map_err(in_target)?, given)
     }
+}
+
+/// The error of an ambiguous name. A call to index has its name in the field `target`.
+fn in_target(error: QueryError) -> QueryError {
+    let is_ambiguous = error.fault.is_some();
+    if is_ambiguous { error.in_field(FieldFault::of("target")) } else { error }
 }
 
 /// The target for a registered repository: `Changed` if the call changes its settings, otherwise `Known`.

@@ -136,7 +136,8 @@ impl RequestedName {
         let last = whole.rsplit('.').next().unwrap_or(&whole).to_owned();
         let folded = fold_style(&last);
         let joined = fold_all(&last);
-        Self { written: name.trim().to_owned(), whole, last, folded, joined, ways: ways.to_vec(), automaton: OnceLock::new() }
+        let (written, ways) = (name.trim().to_owned(), ways.to_vec());
+        Self { written, whole, last, folded, joined, ways, automaton: OnceLock::new() }
     }
 
     fn automaton(&self) -> Option<&Levenshtein> {

@@ -2,7 +2,8 @@
 
 use cairn_domain::{ManifestEntry, RepositoryId};
 use cairn_search::{
-    KnownRepository, ModulesRequest, NOTHING_INDEXED, QueryError, QueryErrorCode, RepositorySelection, Searcher,
+    FieldFault, KnownRepository, ModulesRequest, NOTHING_INDEXED, QueryError, QueryErrorCode, RepositorySelection,
+    Searcher,
 };
 use cairn_wire::RunResult;
 
@@ -144,16 +145,22 @@ async fn cancel_requests(agent: &dyn Agent, selection: &RepositorySelection) -> 
     Ok(names.map(|known| known.record.name.to_string()).collect())
 }
 
+/// Number of repositories that an error names.
+const NUM_NAMED: usize = 3;
+
 /// Returns the name that was given. If no name was given, returns the name of the only existing repository.
 async fn only(searcher: &Searcher, named: Option<&str>) -> Result<String, QueryError> {
     if let Some(name) = named {
         return Ok(name.to_owned());
     }
-    let mut known = known(searcher).await?;
-    match (known.len(), known.pop()) {
-        (1, Some(known)) => Ok(known.record.name.to_string()),
-        (0, _) => Err(QueryError::new(QueryErrorCode::NotFound, "no repository exists").hint(NOTHING_INDEXED)),
-        _ => Err(wrong("several repositories exist; give the name of one of them")),
+    match known(searcher).await?.as_slice() {
+        [] => Err(QueryError::new(QueryErrorCode::NotFound, "no repository exists").hint(NOTHING_INDEXED)),
+        [only] => Ok(only.record.name.to_string()),
+        several => {
+            let error = wrong("several repositories exist; give the name of one of them");
+            let names = several.iter().take(NUM_NAMED).map(|known| known.record.name.to_string());
+            Err(QueryError { similar_repositories: names.collect(), ..error }.in_field(FieldFault::of("repository")))
+        }
     }
 }
 
