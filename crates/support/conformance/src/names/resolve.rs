@@ -24,8 +24,8 @@ fn names(hits: &[ResolvedSymbol]) -> Vec<&str> {
 
 pub(super) async fn names_are_resolved_in_tiers(store: &dyn Names) -> Result<()> {
     let index = Index::new(store, "tiers");
-    stage_named(&index, &["getUser", "GETUSER", "get_user", "openFile", "open_file", "Server.start"]).await?;
-    let cases: [(&str, NameTier, &[&str]); 8] = [
+    stage_named(&index, &["getUser", "GETUSER", "get_user", "openFile", "open_file", "Server.start", "log::info"]).await?;
+    let cases: [(&str, NameTier, &[&str]); 9] = [
         ("getUser", NameTier::Exact, &["getUser"]),
         ("getuser", NameTier::Case, &["getUser", "GETUSER"]),
         ("Get-User", NameTier::Style, &["getUser", "GETUSER", "get_user"]),
@@ -34,6 +34,7 @@ pub(super) async fn names_are_resolved_in_tiers(store: &dyn Names) -> Result<()>
         ("server::start()", NameTier::Case, &["Server.start"]),
         ("start", NameTier::Exact, &["Server.start"]),
         ("OpenFile", NameTier::Case, &["openFile"]),
+        ("log::info", NameTier::Exact, &["log::info"]),
     ];
     for (name, tier, expected) in cases {
         let hits = resolve(&index, name, 9).await?;

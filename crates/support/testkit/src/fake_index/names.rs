@@ -78,11 +78,13 @@ impl Names for FakeIndex {
         ways: &[NameMatch],
         limit: usize,
     ) -> Result<Vec<SymbolHit>, NamesError> {
-        let name = &plain_name(name);
+        let (written, name) = (name.trim(), &plain_name(name));
         let mut found = Vec::new();
         for repository in self.within(scope) {
             for symbol in &repository.symbols {
-                let by_way = ways.iter().filter_map(|way| Some((score(*way, name, symbol)?, *way)));
+                // A name may contain a separator itself: `log::info` in Bash.
+                let asked = if symbol.name == written { written } else { name };
+                let by_way = ways.iter().filter_map(|way| Some((score(*way, asked, symbol)?, *way)));
                 let best = by_way.reduce(|best, next| if next.0 > best.0 { next } else { best });
                 found.extend(best.map(|(score, matched)| SymbolHit {
                     repository: repository.record.id,
