@@ -22,8 +22,8 @@ pub(crate) struct Load {
     pub(crate) rate: f64,
 }
 
-/// The sorted times of the questions. Each time is measured from the moment at which the question was due to
-/// the end of its answer.
+/// The sorted times of the questions. Each measurement begins when the question is due, and ends when its
+/// answer is complete.
 pub(crate) struct Measured {
     pub(crate) times: Vec<Duration>,
     pub(crate) num_errors: usize,

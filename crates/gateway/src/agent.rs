@@ -28,8 +28,8 @@ pub trait Agent: Send + Sync + 'static {
         self.default_repository().await
     }
 
-    /// A message about an action of the service for the last question, such as indexing. The message is
-    /// returned only once.
+    /// A message about an action that the service took for the last question, such as indexing. The message
+    /// is returned only once.
     fn take_notice(&self) -> Option<Notice> {
         None
     }

@@ -40,7 +40,7 @@ pub fn seconds_of_time(text: &str, now_ms: i64) -> Option<i64> {
     Some(now_ms.div_euclid(1000) - i64::from(count) * unit)
 }
 
-/// Number of days from 1970-01-01 to the first of January of the year.
+/// Number of days from 1970-01-01 to 1 January of the year.
 fn days_of_year_start(year: i64) -> i64 {
     let before = year - 1;
     before * 365 + before / 4 - before / 100 + before / 400 - 719_162

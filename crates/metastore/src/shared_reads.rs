@@ -25,7 +25,7 @@ pub struct SharedReads {
     clock: Arc<dyn Clock>,
     max_age: Duration,
     registry: Mutex<Option<Read<Registry>>>,
-    /// The repositories by tenant. The key `None` contains the repositories of all tenants.
+    /// The repositories by tenant. The entry for `None` contains the repositories of all tenants.
     repositories: Mutex<BTreeMap<Option<Tenant>, Read<Vec<RepositoryDocument>>>>,
     unfinished: Mutex<Option<Read<Vec<RunDocument>>>>,
     published: Mutex<PublishedRuns>,

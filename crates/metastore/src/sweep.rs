@@ -27,7 +27,7 @@ impl CatalogueSweep for Metastore {
         }
         list.aborted.sort_by_key(|run| run.generation);
         list.deleted.sort_by_key(|(_, repository, _)| *repository);
-        // Records that a deletion removes are not swept separately.
+        // If a deletion removes the records of a run, the run is not swept separately.
         let deletions: BTreeMap<_, _> = list.deleted.iter().map(|(_, repository, at)| (*repository, *at)).collect();
         let survives = |run: &RunId| deletions.get(&run.repository).is_none_or(|at| run.generation > *at);
         list.retired = retired.into_iter().map(|run| run.ledger.id).filter(survives).collect();

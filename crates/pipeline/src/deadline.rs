@@ -9,7 +9,7 @@ use cairn_domain::StageName;
 
 use crate::StageError;
 
-/// The number of times that a handler checks, during the time `lasts`, whether its run is still active.
+/// How often a handler checks, during the time `lasts`, whether its run is still active.
 const CHECKS: u32 = 3;
 
 /// The time until which a handler may write: `lasts` after the last check that found its run active.
@@ -45,8 +45,8 @@ impl Deadline {
 
     /// The maximum total time of a handler of the stage: `lasts` for publishing, and `longest` for all other
     /// stages. Publishing has less time than the other stages: the previous generation stays readable for a
-    /// fixed period after the stored time of the publication, so the publication must not take effect much
-    /// later than this time.
+    /// fixed period after the stored time of the publication, so the publication must take effect soon after
+    /// the stored time.
     pub fn in_all(&self, stage: StageName, longest: Duration) -> Duration {
         if stage == StageName::Publish { self.lasts } else { longest }
     }

@@ -125,7 +125,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
 
     /// Publishes the jobs. A broker may refuse all jobs for a while, for example because an alarm blocks
     /// publishers. If an outbox exists, this function does not wait long for such a broker, so that the
-    /// worker can do other jobs.
+    /// worker can run other jobs.
     async fn hand_over(&self, lane: Lane, jobs: Vec<Job>) -> Result<(), StageError> {
         let publishing = self.broker.publish(lane, jobs);
         if self.outbox.is_none() {

@@ -32,7 +32,7 @@ pub struct RunnerConfig {
     pub ladder: RetryLadder,
 }
 
-/// The code that does the jobs of one stage.
+/// The code that runs the jobs of one stage.
 #[derive(Clone)]
 pub enum Worker {
     Stage(Arc<dyn Stage>),
@@ -96,7 +96,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         self.attempt_here(worker, lane, job).await
     }
 
-    /// Does jobs until the broker is closed and every job in progress is answered. If the broker fails, this
+    /// Runs jobs until the broker is closed and every job in progress is answered. If the broker fails, this
     /// method returns the error, and the supervisor of the connection calls the method again.
     pub async fn run(self: Arc<Self>, workers: Vec<Worker>) -> Result<(), StageError> {
         let (_stays, leave) = watch::channel(false);
@@ -194,7 +194,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     }
 
     /// Handles a delivery and returns the answer for the broker. This function returns no error, because the
-    /// broker also gets an answer after a failure.
+    /// broker must get an answer even after a failure.
     async fn handle(&self, worker: &Worker, delivery: &Delivery, breaker: &Breaker) -> Settled {
         let failure = match self.work(worker, delivery, breaker).await {
             Ok(()) => return Settled::By(Settlement::Ack),
@@ -216,7 +216,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         }
     }
 
-    /// Records that an attempt failed and when the next attempt is made. If recording fails, the only effect
+    /// Stores the failure of an attempt and the time of the next attempt. If this step fails, the only effect
     /// is that a waiting sync counts as a sync in progress until its next attempt.
     async fn postpone(&self, worker: &Worker, delivery: &Delivery, failure: &StageError, after: Duration) {
         let recorded = match (worker, &delivery.job) {
@@ -269,7 +269,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         }
     }
 
-    /// Records that a job failed permanently, unless the job is no longer needed.
+    /// Stores the permanent failure of a job, unless the job is no longer needed.
     async fn record(&self, worker: &Worker, delivery: &Delivery, failure: &StageError) -> Result<(), StageError> {
         if !self.is_awaited(worker, &delivery.job).await? {
             return Ok(());
@@ -354,7 +354,7 @@ async fn is_new_failure(worker: &Worker, job: &Job, failure: &StageError) -> Res
     }
 }
 
-/// Returns when the signal becomes true. If the sender of the signal is dropped first, never returns.
+/// Returns when the signal becomes true. Never returns if the sender of the signal is dropped before that.
 async fn wait_for_signal(leave: &mut watch::Receiver<bool>) {
     if leave.wait_for(|leave| *leave).await.is_err() {
         std::future::pending::<()>().await;

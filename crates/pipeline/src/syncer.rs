@@ -1,4 +1,4 @@
-//! The interface to the code that does sync jobs.
+//! The interface to the code that runs sync jobs.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use cairn_wire::SyncJob;
 
 use crate::StageError;
 
-/// Does sync jobs. A sync may be requested twice, and may be stopped at any `await`. A repetition is safe,
+/// Runs sync jobs. A sync may be requested twice, and may be stopped at any `await`. A repetition is safe,
 /// because all artifacts that a sync writes before its run begins are named by their content.
 #[async_trait]
 pub trait Syncer: Send + Sync {
@@ -20,7 +20,7 @@ pub trait Syncer: Send + Sync {
     /// Whether the request is still open.
     async fn is_awaited(&self, job: &SyncJob) -> Result<bool, StageError>;
 
-    /// Records that an attempt failed and that the job is delivered again after the time `after`.
+    /// Stores the failure of an attempt. The job is delivered again after the time `after`.
     async fn postponed(
         &self,
         job: &SyncJob,
@@ -33,6 +33,6 @@ pub trait Syncer: Send + Sync {
     /// previous sync, this is not a new failure.
     async fn is_new_failure(&self, job: &SyncJob, code: FailureCode) -> Result<bool, StageError>;
 
-    /// Records that a request cannot be fulfilled, and why.
+    /// Stores the reason why a request cannot be fulfilled.
     async fn failed(&self, job: &SyncJob, code: FailureCode, message: String) -> Result<(), StageError>;
 }

@@ -1,4 +1,4 @@
-//! The blob store. The blob store stores artifacts as objects by key. An object is created once and never
+//! The blob store, which stores each artifact as an object under a key. An object is created once and never
 //! overwritten.
 
 use std::ops::Range;

@@ -67,8 +67,8 @@ pub trait Hosting: Send + Sync {
     fn organisation(&self) -> &Organisation;
 
     /// Returns all pages of the list, or an error if a page cannot be read. If repositories are added or
-    /// removed during the call, the list may lack a repository that existed during the whole call. Therefore
-    /// the caller must call `whereabouts` before it treats a repository as removed.
+    /// removed during the call, a repository that existed during the whole call may be missing from the list.
+    /// Therefore the caller must call `whereabouts` before it treats a repository as removed.
     async fn list(&self) -> Result<Listing, HostingError>;
 
     /// Returns the current name of a repository, including the owner (`acme/shop`). `None` if the service has

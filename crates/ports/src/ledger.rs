@@ -144,11 +144,11 @@ pub trait Outbox: Send + Sync {
     /// all other runs are being published now.
     async fn unsent(&self, quiet_since_ms: i64, limit: usize) -> Result<Vec<(RunRecord, Vec<PartId>)>, LedgerError>;
 
-    /// Records that the broker has confirmed the jobs of these parts.
+    /// Marks the jobs of these parts as confirmed by the broker.
     async fn sent(&self, run: RunId, parts: &[PartId]) -> Result<(), LedgerError>;
 
-    /// Records that an attempt at the part failed, and that its job is delivered again later. It is not an
-    /// error if the run has ended before this call.
+    /// Stores the failure of an attempt at the part, whose job is delivered again later. It is not an error
+    /// if the run has ended before this call.
     async fn postponed(&self, run: RunId, postponed: PostponedPart) -> Result<(), LedgerError>;
 
     /// Returns, for each stage, the number of parts in flight in all unfinished runs. If no job was lost, the
@@ -197,13 +197,13 @@ pub trait Requests: Send + Sync {
         again_after_ms: i64,
     ) -> Result<Vec<SyncRequest>, LedgerError>;
 
-    /// Records that the broker has confirmed the job of the request. It is not an error if the repository was
+    /// Marks the job of the request as confirmed by the broker. It is not an error if the repository was
     /// deleted before this call.
     async fn dispatched(&self, repository: RepositoryId, request: u64) -> Result<(), LedgerError>;
 
-    /// Records that an attempt at the sync failed with a code and a chain of causes, and that its job is
-    /// delivered again at `until_ms`. Until then, the sync does not count as in progress. It is not an error
-    /// if the repository was deleted or the request was cancelled before this call.
+    /// Stores the failure of an attempt at the sync, with its code and its chain of causes. The job of the
+    /// sync is delivered again at `until_ms`. Until then, the sync does not count as in progress. It is not
+    /// an error if the repository was deleted or the request was cancelled before this call.
     async fn postpone(
         &self,
         repository: RepositoryId,
@@ -216,8 +216,8 @@ pub trait Requests: Send + Sync {
     /// Returns the repository's request with this number, if the request is not answered yet.
     async fn asked(&self, repository: RepositoryId, request: u64) -> Result<Option<SyncRequest>, LedgerError>;
 
-    /// Records that the sync has ended: it began a run, it found nothing new, or it failed with a code and a
-    /// chain of causes.
+    /// Answers a request whose sync has ended: the sync began a run, found nothing new, or failed with a code
+    /// and a chain of causes.
     async fn answer(
         &self,
         repository: RepositoryId,
@@ -227,9 +227,9 @@ pub trait Requests: Send + Sync {
     ) -> Result<(), LedgerError>;
 
     /// Cancels the pending requests of these repositories. The last sync of each of these repositories is
-    /// recorded as `cancelled`. A sync in progress loses its lease, so it cannot begin a run. A sync that
-    /// takes the lease later checks its request again, and finds that it is cancelled. A run that has already
-    /// begun continues. Returns the repositories that had a request.
+    /// recorded as `cancelled`. A sync in progress loses its lease, so it cannot begin a run. If a sync takes
+    /// the lease after this call, it checks its request again and finds the request cancelled. A run that has
+    /// already begun continues. Returns the repositories that had a request.
     async fn cancel(
         &self,
         repositories: &[RepositoryId],

@@ -26,7 +26,7 @@ pub trait Generations: Send + Sync {
     /// Removes each record whose `gen_to` is one of `published`, if the record is visible in none of the
     /// `views`. All generations in `published` must be published. `views` must contain every view in use that
     /// is older than one of these generations, and one view that is newer than all these generations. A store
-    /// may keep these records until `sweep_retired`.
+    /// may keep these records until `sweep_retired` is called.
     async fn sweep_unseen(
         &self,
         _repository: RepositoryId,

@@ -112,7 +112,7 @@ pub struct FileHit {
 /// Maximum number of definitions of one name that [`Names::resolve`] returns.
 pub const MAX_DEFINITIONS: usize = 1_000;
 
-/// A symbol of the graph whose entry in the name index is looked up.
+/// A symbol of the graph. Its entry in the name index is looked up.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SymbolNode {
     pub repository: RepositoryId,

@@ -3,11 +3,11 @@
 use std::error::Error;
 use std::io;
 
-/// Linux's number for a path that leads through a symbolic link although links are not followed.
+/// The error number of Linux for a path that contains a symbolic link, if links must not be followed.
 const LINK_NOT_FOLLOWED: i32 = 40;
 
 /// An error with its causes, on one line. Each fact occurs once: a cause is left out if its text is already a
-/// part of the line. The numbers of the operating system, such as `(os error 13)`, are also left out.
+/// part of the line. Error numbers of the operating system, such as `(os error 13)`, are also left out.
 pub fn plain(error: &(dyn Error + 'static)) -> String {
     let mut text = plain_link(error);
     let mut link = error.source();
@@ -32,7 +32,7 @@ pub fn plain_cause(error: &(dyn Error + 'static)) -> String {
     plain_link(last)
 }
 
-/// An error of a file operation, without the number of the operating system.
+/// An error of a file operation, without the error number of the operating system.
 pub fn plain_io(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(LINK_NOT_FOLLOWED) => "the path leads through a symbolic link, which is not followed".to_owned(),
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use crate::{BlobStoreError, ErrorKind};
 
-    /// An error whose text contains its cause, like those of some drivers.
+    /// An error whose text contains its cause, like the errors of some drivers.
     #[derive(Debug)]
     struct Repeats(io::Error);
 

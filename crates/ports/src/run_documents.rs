@@ -51,7 +51,7 @@ pub enum RunQuery {
     Unsent {
         limit: usize,
     },
-    /// For each repository, the newest run that is published at this sequence number. Newest first.
+    /// For each repository, the newest run that was published up to this sequence number. Newest first.
     PublishedAt {
         repositories: Vec<RepositoryId>,
         seq: PublishedSeq,
@@ -61,8 +61,7 @@ pub enum RunQuery {
     Retired {
         until_ms: i64,
     },
-    /// Runs that are unfinished, and runs that are published and were not superseded at this time. Oldest
-    /// first.
+    /// The unfinished runs, and the published runs that had not been superseded by this time. Oldest first.
     Live {
         until_ms: i64,
     },

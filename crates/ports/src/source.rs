@@ -104,7 +104,7 @@ pub struct ListedSoFar {
     /// Number of paths whose content is also at an earlier path. Files that were not read are not counted.
     /// The number is 0 until the contents of all paths are known.
     pub num_repeated: u64,
-    /// Whether the numbers of paths and of their bytes are those of the whole tree.
+    /// Whether the numbers of paths and bytes cover the whole tree.
     pub is_complete: bool,
 }
 

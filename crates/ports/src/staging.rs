@@ -11,8 +11,7 @@ pub struct Staging {
     pub tenant: Tenant,
     pub run: RunId,
     pub part: PartId,
-    /// Generations of the repository that were aborted before they were published, and that are not swept
-    /// yet.
+    /// Generations of the repository that were aborted before publication and have not been swept yet.
     pub aborted: BTreeSet<GenerationId>,
 }
 

@@ -34,7 +34,7 @@ pub struct TraversalRequest {
     pub starts: Vec<NodeKey>,
     pub follow: Follow,
     /// Whether a start node is also returned if an edge reaches it. A path may lead from one start node to
-    /// another over nodes that are no start nodes.
+    /// another over nodes that are not start nodes.
     pub returns_starts: bool,
     /// An empty list means all kinds.
     pub kinds: Vec<EdgeKind>,

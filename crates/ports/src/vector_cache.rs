@@ -1,5 +1,5 @@
-//! The vector cache. The vector cache stores vectors by content, so that each content is embedded only once
-//! per tenant.
+//! The vector cache. The keys contain the hash of the embedded content, so that equal content is embedded
+//! only once per tenant.
 
 use async_trait::async_trait;
 use cairn_domain::{DenseVector, Tenant, VectorKey};

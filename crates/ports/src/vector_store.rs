@@ -93,7 +93,7 @@ pub struct ListsRequest<'a> {
     pub dense: Option<(&'a DenseVector, usize)>,
     /// Each term with its weight in the query, sorted by term, and the maximum length of the list.
     pub sparse: (&'a [(u32, u32)], usize),
-    /// Number of hits at the start of each list whose records are returned.
+    /// The records of this number of hits at the start of each list are returned.
     pub num_records: usize,
 }
 

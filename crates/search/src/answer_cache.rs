@@ -30,8 +30,8 @@ pub struct AnswerCache(Mutex<Recent<Digest, Arc<CachedAnswer>>>);
 
 struct CachedAnswer {
     retrieved: Retrieved,
-    /// Whether changed files were searched for a name. The key does not depend on these files. So only the
-    /// later pages of the question use such an answer: all its pages must come from the same hits.
+    /// Whether changed files were searched for a name. The key does not depend on these files. So such an
+    /// answer is used only for later pages, which must come from the same hits as the first page.
     has_read_changes: bool,
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn exact_query(text: &str) -> Result<(), QueryError> {
     query_size(text, MAX_PATTERN_BYTES)
 }
 
-/// Checks a number in a request. `field` is the name of the number.
+/// Checks a number in a request. `field` is the name of the field in the request.
 pub(crate) fn number(field: &str, value: usize, (min, max): (usize, usize)) -> Result<(), QueryError> {
     if (min..=max).contains(&value) {
         return Ok(());

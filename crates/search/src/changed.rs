@@ -41,7 +41,8 @@ pub(crate) enum Definitions {
 }
 
 impl Definitions {
-    /// Adds the changed files that were not searched to the reason for a different name.
+    /// If a different name is used, extends the reason: it then also states which changed files were not
+    /// searched.
     fn without(mut self, unread: &Unread) -> Self {
         let substitution = match &mut self {
             Self::Indexed(resolved) => resolved.substitution.as_mut(),

@@ -25,7 +25,7 @@ pub struct ChangedTree {
     pub files: Vec<ChangedFile>,
     /// The paths of the changed files that were not read, because their number or size exceeds a limit.
     pub left_out: Vec<RepoPath>,
-    /// Whether the source could not be read, or not in time. Then both lists are empty.
+    /// Whether the source could not be read, or was not read in time. Then both lists are empty.
     pub is_unread: bool,
 }
 
@@ -33,7 +33,7 @@ pub struct ChangedTree {
 /// working trees.
 #[async_trait]
 pub trait ChangedFiles: Send + Sync {
-    /// The changed files of a repository. If the source of the repository is a remote, it has no changed
-    /// files; the question is then answered only from the index.
+    /// The changed files of a repository. A repository whose source is a remote has no changed files, so the
+    /// question is answered only from the index.
     async fn changed_files(&self, repository: &RepositoryRecord) -> Arc<ChangedTree>;
 }

@@ -95,7 +95,7 @@ impl Searcher {
         (found, trees.unlisted())
     }
 
-    /// The changed files with the name of a file search that the filter accepts, and the repositories whose
+    /// The changed files that have the requested name and that the filter accepts, and the repositories whose
     /// changed files are unknown.
     pub(crate) async fn changed_hits(
         &self,

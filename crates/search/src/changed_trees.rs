@@ -31,8 +31,8 @@ pub(crate) struct Unread {
 }
 
 impl Searcher {
-    /// The changed files of the repositories. Repositories that were indexed last come first, because a
-    /// caller probably works in them.
+    /// The changed files of the repositories. The most recently indexed repositories come first, because the
+    /// caller is probably working in them.
     pub(crate) async fn changed_trees<'a>(&self, selected: &'a [KnownRepository]) -> ChangedTrees<'a> {
         let Some(changed) = &self.changed else { return ChangedTrees { trees: Vec::new(), num_left_out: 0 } };
         let is_local = |source: &Source| matches!(source, Source::WorkTree { .. } | Source::Directory { .. });

@@ -43,8 +43,8 @@ impl<'a> CompiledFilter<'a> {
     }
 }
 
-/// Whether the module is the prefix or is below the prefix, as `a.b.c` is below `a.b`. Every module is below
-/// the empty prefix.
+/// Whether the module is the prefix or is below the prefix. For example, `a.b.c` is below `a.b`. Every module
+/// is below the empty prefix.
 pub(crate) fn is_in(module: &str, prefix: &str) -> bool {
     let rest = module.strip_prefix(prefix);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || prefix.is_empty())

@@ -1,6 +1,6 @@
-//! Cursors: the start of the next page of an answer, in the view of the first page.
+//! Cursors. A cursor refers to the start of the next page of an answer, in the view of the first page.
 //!
-//! A cursor contains the digest of its question, the number of the publication whose view it reads, and the
+//! A cursor contains the digest of its question, the number of the publication whose view is read, and the
 //! position of the next result. A cursor also contains the resolved value of `since`, and the time at which
 //! the cursor was issued. A cursor expires because views are available only for a limited time. A cursor is
 //! encrypted, because the publication number counts the publications of all tenants and would reveal the
@@ -45,7 +45,7 @@ pub(crate) struct Cursor {
     /// The resolved `since` of the first page, in seconds since 1970. The time is stored because a relative
     /// value such as `20h` is resolved to a different time when the next page is requested.
     pub since: i64,
-    /// The publication whose view the pages read.
+    /// The publication whose view is used for all pages.
     pub seq: PublishedSeq,
     /// Number of results on the previous pages.
     pub offset: u64,

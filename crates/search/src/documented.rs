@@ -17,7 +17,7 @@ use crate::{QueryError, Searcher};
 
 /// The kinds of edges that lead from a document to its sections, and from the sections to files and symbols.
 const FOLLOWED_KINDS: [EdgeKind; 3] = [EdgeKind::Contains, EdgeKind::EntryPoint, EdgeKind::Mentions];
-/// Number of best hits among which documents are looked for.
+/// Number of best hits that are searched for documents.
 const NUM_LEADING: usize = 5;
 /// Documents are used only if at least one of the best hits, up to this number, is a document.
 const NUM_FIRST: usize = 3;

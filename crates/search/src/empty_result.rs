@@ -106,8 +106,8 @@ pub struct NothingFound {
     pub num_searched: usize,
     /// Number of chunks in the requested repositories, without the filter.
     pub num_chunks: u64,
-    /// The restrictions without which the search would have results, each with the number of chunks that
-    /// would then match. The restriction with the most chunks comes first.
+    /// Each restriction whose removal gives results, with the number of chunks that match without it. The
+    /// restriction with the most chunks comes first.
     pub without: Vec<(Restriction, u64)>,
     /// Questions with results, best first.
     pub suggestions: Vec<SuggestedQuery>,

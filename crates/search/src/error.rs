@@ -1,5 +1,5 @@
-//! Errors of questions. An error describes the fault, the place of the fault, and the next call to make. All
-//! messages quote the text of repositories, see `cairn_redaction::Message`.
+//! Errors of questions. An error describes the fault, the place of the fault, and the next call to make. Text
+//! from a repository is always quoted in a message, see `cairn_redaction::Message`.
 
 use std::time::Duration;
 

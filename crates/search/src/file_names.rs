@@ -1,8 +1,9 @@
 //! Resolves the name of a file or directory, for reading, relationships and names in questions.
 //!
 //! A name that looks like a file name is compared with paths before symbols are searched. A path is used if
-//! it, its last parts or the beginning of its base name equal the name. If the path differs from the
-//! requested path, the answer contains a note about the difference. Similar paths are only suggested.
+//! the name is equal to the path, to its last parts, or to the beginning of its base name. If the path
+//! differs from the requested path, the answer contains a note about the difference. Similar paths are only
+//! suggested.
 
 use cairn_domain::{RepoPath, RepositoryId, Scope, View};
 use cairn_name_match::has_arity;

@@ -42,8 +42,9 @@ impl FilePage {
     }
 }
 
-/// Truncates the list of files that is shown beside hits to the number of tokens. Returns the number of
-/// tokens of the list, and a note if files are missing. The tokens of the note are included.
+/// Truncates the list of files that is shown in addition to hits, so that it needs at most `max_tokens`.
+/// Returns the number of tokens of the list, and a note if files are missing. The tokens of the note are
+/// included.
 pub(crate) fn fit_beside_hits(files: &mut Vec<FoundFile>, max_tokens: usize) -> (usize, Option<Message>) {
     let costs = costs(files);
     let all = fit(&costs, costs.len(), max_tokens);

@@ -30,7 +30,7 @@ struct Matches {
     has_excluded: bool,
     /// Whether there are more files than `MAX_FILES`.
     is_cut: bool,
-    /// Number of the first hits that are files that are new or changed after they were indexed.
+    /// Number of hits that are new files or files that changed after they were indexed. They come first.
     num_changed: usize,
     /// The repositories whose changed files are unknown. Set only if no indexed file has the name.
     unlisted: Option<Unread>,
@@ -101,8 +101,8 @@ impl Searcher {
         self.files_beside_results(query, asked.kind, search).await
     }
 
-    /// The name of a file that does not look like a file name, such as `makefile`. The question must be one
-    /// word, no symbol may have this name, and a file must have exactly this base name.
+    /// A question that is the name of a file, although it does not look like a file name: `makefile`. The
+    /// question must be one word, no symbol may have this name, and a file must have exactly this base name.
     async fn file_without_usual_name(
         &self,
         query: &mut PreparedQuery,
@@ -166,7 +166,7 @@ impl Searcher {
         Ok(Targeted { files: FoundFiles { files: found, role: FileRole::BesideResults }, ranked: None, notes })
     }
 
-    /// The files or directories whose names match and that the filter does not exclude.
+    /// The files or directories whose names match, without those that the filter excludes.
     async fn files_named(&self, query: &PreparedQuery, search: FileSearch<'_>) -> Result<Matches, QueryError> {
         let FileSearch { selected, target, filter, .. } = search;
         let all = self.matching_files(query, search).await?;
@@ -220,7 +220,7 @@ impl Searcher {
         match bounds::glob("query", name) {
             Ok(_) => {
                 let mut found = files(target.glob()).await?;
-                // A glob may be the end of a path, as a name without wildcards may.
+                // Like a name without wildcards, a glob may match only the end of a path.
                 if found.is_empty() && name.contains('/') {
                     let end = format!("**/{}", name.trim_start_matches("./").trim_start_matches('/'));
                     found = self.names.files(&query.view, scope, &end, target.glob(), MAX_FILES).await?;

@@ -63,7 +63,8 @@ impl Searcher {
         let chunks = self.fetch_with_page(&extension, &mut hits, (of_path, &shown), MAX_ADDED).await?;
         let num_chunks = steps.len();
         let path = shown_steps(steps, &chunks, filter)?;
-        // A path within one chunk is shown. A path of which the filter hides all other chunks is not shown.
+        // A path within one chunk is shown. If the filter hides all chunks of a longer path except one, the
+        // path is not shown.
         let is_shown = path.len() > 1 || (path.len() == 1 && num_chunks == 1);
         let story = story.filter(|_| is_shown);
         notes.extend(note(&asked, flow, story.as_ref()));
@@ -179,8 +180,8 @@ fn note(asked: &AskedEnds, flow: Option<&FlowAsked>, story: Option<&Story>) -> O
     Some(message.and(" was found over three edges; ").and(instead))
 }
 
-/// The names of all steps, if the chunks of the steps do not show them: a chunk may contain several steps, or
-/// several definitions of which one is a step.
+/// A note with the names of all steps, if the shown chunks do not make clear which definitions are the steps.
+/// For example, a chunk may contain several steps, or other definitions beside a step.
 fn names_note(names: &[String], path: &[(ChunkRecord, Option<Via>)]) -> Option<Message> {
     let is_own = |((chunk, _), name): (&(ChunkRecord, Option<Via>), &String)| chunk.symbol.as_ref() == Some(name);
     if path.len() == names.len() && path.iter().zip(names).all(is_own) {

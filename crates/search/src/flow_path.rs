@@ -106,10 +106,10 @@ impl KnownNodes {
         }
     }
 
-    /// The definitions from which the graph is followed. If the question states a start, these are the
-    /// definitions that match it: an edge from other code could hide an edge of the path, because a traversal
-    /// returns each node only with the edges of one level. Definitions that match the subject come first, but
-    /// other hits may also be the start of the flow.
+    /// The definitions from which the graph is followed. If definitions match the stated start, only these
+    /// definitions are used. The reason is that a traversal returns each node only with the edges of one
+    /// level, so an edge from other code could hide an edge of the path. Otherwise, definitions that match
+    /// the subject come first, but other hits may also be the start of the flow.
     pub(crate) fn starts(&self, asked: &AskedEnds, definitions: &[HitDefinition]) -> BTreeMap<NodeKey, Source> {
         let least = if asked.from.is_some() { EndMatch::Nearby } else { EndMatch::Name };
         let mut matching: Vec<(&NodeKey, &KnownNode)> = self.0.iter().filter(|(_, node)| node.from >= least).collect();

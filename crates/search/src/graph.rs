@@ -15,7 +15,7 @@ use crate::{FieldFault, QueryError, RepositorySelection, Searcher, Stamp, Substi
 /// An edge as answers show it, with the place of the reference.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GraphEdge {
-    /// The index, in `GraphAnswer::about`, of the node with the requested name.
+    /// The index of the node with the requested name in `GraphAnswer::about`.
     pub about: usize,
     pub kind: EdgeKind,
     /// True if the edge starts at the requested node.

@@ -1,5 +1,5 @@
-//! If a name is not a symbol in the index, finds its definition with regular expressions in the texts of
-//! chunks.
+//! Finds the definition of a name that is not a symbol in the index. Regular expressions are applied to the
+//! texts of chunks.
 //!
 //! Names are missing from the index if they are defined in languages without a parser, in code that macros
 //! generate, or in damaged files. The result may be wrong, so answers that use it contain a warning.
@@ -19,7 +19,7 @@ use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// Maximum number of chunks whose texts are searched.
 const MAX_CHUNKS: usize = 40;
-/// The score, in thousandths, of a definition that was found by a regular expression.
+/// The score of a definition that was found by a regular expression, in thousandths.
 const SCORE: u32 = 500;
 const WARNING: &str = "found by a regular expression in the text; may be incomplete or wrong";
 

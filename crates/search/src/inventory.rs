@@ -30,7 +30,7 @@ pub struct Why {
     pub outcome: String,
     /// The outcome as a sentence that users can read.
     pub explanation: String,
-    /// The time, in seconds since 1970, of the commit that gave the file its current content.
+    /// The time of the commit that gave the file its current content, in seconds since 1970.
     pub changed_at: Option<i64>,
     pub stamps: Vec<Stamp>,
 }

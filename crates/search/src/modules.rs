@@ -14,10 +14,10 @@ use crate::bounds;
 use crate::repositories::KnownRepository;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Stamp};
 
-/// File names, in lower case and without the extension, of documents that describe a module, best first.
+/// Names of documents that describe a module, best first, in lower case and without the extension.
 const DOCUMENTS: [&str; 5] = ["agents", "readme", "claude", "overview", "architecture"];
-/// File names, without the extension, of code files that document their module, best first. A code file with
-/// the name of its folder comes after the files with these names.
+/// Names of code files that document their module, best first, without the extension. A code file with the
+/// name of its folder comes after the files with these names.
 const CODE: [&str; 7] = ["__init__", "doc", "package-info", "lib", "mod", "index", "main"];
 
 /// The modules to list.

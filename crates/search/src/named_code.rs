@@ -53,8 +53,8 @@ pub(crate) struct NamedGroup {
 pub(crate) struct Absent {
     /// No code has the name. The list contains near names, if the index contains any.
     pub(crate) similar: Vec<String>,
-    /// The definitions of a near name, although it is uncertain whether the question means this name, or the
-    /// error for the absent definition.
+    /// Either the definitions of a near name, which the question may or may not mean, or the error for the
+    /// absent definition.
     pub(crate) definitions: Result<Resolved, QueryError>,
     /// A sentence for the answer. Set if something that was not compared may have the name.
     pub(crate) note: Option<&'static str>,

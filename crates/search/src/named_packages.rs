@@ -79,7 +79,7 @@ impl Searcher {
     }
 }
 
-/// The packages whose name is most equal to the requested name. `None` if no package has the name.
+/// The packages whose names match the requested name best. `None` if no package has the name.
 fn best_packages(nodes: Vec<NodeRecord>, name: &str) -> Option<NamedCode> {
     let packages = nodes.into_iter().filter(|node| node.kind == NodeKind::Package);
     let grade = |node: &NodeRecord| {
@@ -113,7 +113,7 @@ enum PackageGrade {
     Name,
     /// A part of the name is equal: the artifact of `group:artifact`, or a folder of a path.
     Part,
-    /// A word of the name is equal, as `redis` in `go-redis`, or the name after the prefix `py`.
+    /// A word of the name is equal, such as `redis` in `go-redis`, or the name without its prefix `py`.
     Word,
 }
 

@@ -28,7 +28,7 @@ const MAX_FILES_OF_GROUP: usize = 500;
 const RELATIVE: [&str; 4] = ["crate", "self", "super", "."];
 
 impl Searcher {
-    /// The files whose path, or the last parts of the path, equal the name. The name may omit the file
+    /// The files whose path is equal to the name or ends with the name. The name may omit the file
     /// extension.
     pub(crate) async fn files_called(
         &self,
@@ -53,7 +53,7 @@ impl Searcher {
         Ok(Some(NamedCode { nodes, note, cut, ..NamedCode::default() }))
     }
 
-    /// The files of those directories whose path, or the last parts of the path, equal the name.
+    /// The files of those directories whose path is equal to the name or ends with the name.
     pub(crate) async fn directories_called(
         &self,
         view: &View,
@@ -129,7 +129,7 @@ impl Searcher {
         Ok((!nodes.is_empty()).then_some(NamedCode { nodes, group, ..NamedCode::default() }))
     }
 
-    /// The nodes that are reached over the edges of one kind that start at these nodes.
+    /// The nodes that one edge of this kind connects with a start node. The edge begins at the start node.
     pub(crate) async fn reached_over(
         &self,
         view: &View,

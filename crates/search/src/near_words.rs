@@ -1,4 +1,4 @@
-//! Finds words that the names in scope contain and that are similar to a word that no chunk contains.
+//! If no chunk contains a word of the question, this module finds similar words in the names in scope.
 
 use std::collections::BTreeSet;
 
@@ -56,8 +56,8 @@ fn start_of(word: &str) -> &str {
     word.char_indices().nth(num_letters).map_or(word, |(end, _)| &word[..end])
 }
 
-/// How much two words differ: the number of edits, or more if one of the words only contains the other.
-/// `None` if the words are equal, or not similar.
+/// How much two words differ: the number of edits. If there are too many edits, but one word contains the
+/// other, the result is a higher number. `None` if the words are equal, or not similar.
 fn difference(word: &str, other: &str) -> Option<u32> {
     if word == other || ![word, other].iter().all(|word| LETTERS.contains(&word.len())) {
         return None;

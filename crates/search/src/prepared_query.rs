@@ -23,7 +23,7 @@ const SYNONYMS_OF_A_WORD: usize = 3;
 #[derive(Clone)]
 pub(crate) struct PreparedQuery {
     pub(crate) view: View,
-    /// The text that is searched: the question, or the question without the words that state filters.
+    /// The text to search for: the question, or the question without the words that state filters.
     pub(crate) text: String,
     /// The type of the question, and the names in it.
     pub(crate) parsed: ParsedQuery,
@@ -154,8 +154,8 @@ impl Searcher {
         })
     }
 
-    /// The frequencies of the words of a text in these repositories, and how much of the keywords each of the
-    /// repositories contains.
+    /// The frequencies of the words of a text in these repositories, and, for each of the repositories, how
+    /// much of each keyword it contains.
     pub(crate) async fn counts_of(
         &self,
         selected: &[KnownRepository],

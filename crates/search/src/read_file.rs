@@ -18,9 +18,9 @@ use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 const MANIFESTS_AT_ONCE: usize = 8;
 /// Maximum number of files, and maximum number of directories, in the list of a directory.
 const MAX_LISTED: usize = 10_000;
-/// Maximum number of other repositories with the same path that an answer lists.
+/// Maximum number of other repositories in the list of repositories with the same path.
 const MAX_ALSO_IN: usize = 10;
-/// Maximum number of these repositories that the sentence about them names.
+/// Maximum number of repository names in the sentence about these repositories.
 const MAX_NAMED: usize = 3;
 /// The language that is reported for the list of a directory.
 const DIRECTORY: &str = "directory";

@@ -54,7 +54,7 @@ pub(crate) struct RelatedChunk {
     /// The definition that the edges connect with this chunk, as its position among the definitions with the
     /// requested name.
     pub(crate) definition: u32,
-    /// The edges whose sites are in the chunk, sorted by definition, then the best first.
+    /// The edges whose sites are in the chunk, sorted by definition, then with the best edge first.
     pub(crate) via: Vec<Via>,
 }
 

@@ -14,7 +14,7 @@ use crate::{FieldFault, NextCall, QueryError, QueryErrorCode, Searcher};
 /// to this hint.
 pub const NOTHING_INDEXED: &str = "nothing is indexed yet";
 
-/// Maximum number of repositories without a published generation that an answer names.
+/// Maximum number of names in an answer's list of repositories without a published generation.
 pub(crate) const MAX_NOT_INDEXED: usize = 3;
 
 /// Maximum number of repositories that the error for an ambiguous name contains.
@@ -44,8 +44,8 @@ impl Searcher {
     /// All repositories that the caller may see, sorted by name, each with the generation that is visible in
     /// the view.
     pub async fn repositories(&self, view: &View) -> Result<Vec<KnownRepository>, QueryError> {
-        // A repository that was registered again after a deletion is included, although no generation of it
-        // is visible in the view yet.
+        // A repository that was registered again after a deletion is included, although none of its
+        // generations is visible in the view yet.
         let records = self.allowed().await?;
         let ids: Vec<RepositoryId> = records.iter().map(|record| record.id).collect();
         let published = self.catalogue.published_of(view, &ids).await?.into_iter();

@@ -1,4 +1,4 @@
-//! States which repositories are left out of an answer, and the reason why each other repository has results.
+//! States which repositories are left out of an answer, and why each of the other repositories has results.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use cairn_redaction::{Message, Own};
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::{KnownRepository, some_names};
 
-/// Maximum number of repositories that the note about the removed hits names.
+/// Maximum number of repository names in the note about the removed hits.
 const MAX_NAMED: usize = 3;
 /// Maximum number of keywords in the reason for a repository.
 const MAX_KEYWORDS: usize = 5;
@@ -24,8 +24,8 @@ pub(crate) fn left_out_note(selected: &[KnownRepository], left_out: &BTreeSet<Re
     Some(message.and(". Name one to search it."))
 }
 
-/// The reason why each repository of the page has results, by the name of the repository. `hits` are all
-/// sorted hits, because the reason of a repository is the same on each page. Empty if only one repository is
+/// For each repository name on the page, the reason why the repository has results. `hits` are all sorted
+/// hits, because the reason of a repository is the same on each page. Empty if only one repository is
 /// searched. The reasons contain no text of a repository. If a reason does not fit into `max_tokens`, this
 /// reason and the reasons of all later repositories are omitted.
 pub(crate) fn reasons(
@@ -58,8 +58,8 @@ pub(crate) fn reasons(
     reasons
 }
 
-/// The reason why the repository of `best`, its best hit, has results. `is_named` is true if the question
-/// names the repository.
+/// The reason why a repository has results. `best` is the best hit in the repository. `is_named` is true if
+/// the question names the repository.
 fn reason(query: &PreparedQuery, is_named: bool, best: &RankedHit) -> String {
     if is_named {
         return "the question names the repository".to_owned();

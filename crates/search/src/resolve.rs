@@ -1,4 +1,4 @@
-//! Resolves a requested name to its definitions. Search, reading and relationships all use this resolution.
+//! Resolves a requested name to its definitions. Searches, reads and relationship questions use this module.
 
 use cairn_domain::{NodeKey, RepoPath, Scope, SymbolEntry, View};
 use cairn_name_match::{LearnedAbbreviation, Reasons};

@@ -54,13 +54,13 @@ pub(crate) struct Ranked {
     pub(crate) hides_related: bool,
     /// Facts about the retrieval that the caller must know.
     pub(crate) notes: Vec<Message>,
-    /// The repositories that have candidates, but nothing to do with the question. They have no hits.
+    /// The repositories that have candidates, but are unrelated to the question. They have no hits.
     pub(crate) left_out: BTreeSet<RepositoryId>,
 }
 
 impl Searcher {
-    /// The ranked list of all candidates in the repositories. If `leaves_out` is true, repositories that have
-    /// nothing to do with the question are left out.
+    /// The ranked list of all candidates in the repositories. If `leaves_out` is true, repositories that are
+    /// unrelated to the question are left out.
     pub(crate) async fn ranked(
         &self,
         query: &PreparedQuery,

@@ -14,8 +14,9 @@ use crate::{QueryError, Searcher};
 
 impl PreparedQuery {
     /// Whether the second stage orders the hits. It orders hits by their meaning, so it is used only for
-    /// questions about a topic or a pattern. Names and paths decide the order for all other questions, and
-    /// documents answer questions about modules. The names in the question must be resolved.
+    /// questions about a topic or a pattern. Questions about modules are excluded, because documents answer
+    /// them. For all other questions, names and paths decide the order. The names in the question must
+    /// already be resolved.
     pub(crate) fn has_second_stage(&self, signals: Signals) -> bool {
         let is_about_meaning = matches!(self.parsed.query_type, QueryType::Concept | QueryType::Pattern);
         let is_about_name =

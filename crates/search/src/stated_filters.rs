@@ -36,8 +36,8 @@ pub(crate) fn with_stated(own: &ChunkFilter, filters: &Filters, since: Option<i6
     (!words.is_empty()).then_some(Stated { filter, words })
 }
 
-/// The words of the question that state filters which are not applied, because the filter of the caller
-/// accepts other values in the same field.
+/// The words of the question for filters that are not applied, because the filter of the caller accepts other
+/// values in the same field.
 pub(crate) fn overridden(own: &ChunkFilter, filters: &Filters, since: Option<i64>) -> Vec<String> {
     let stated = with_stated(&ChunkFilter::default(), filters, since).map(|stated| stated.filter).unwrap_or_default();
     let differs = |field: FilterName| match field {
@@ -72,8 +72,8 @@ fn fields(filters: &Filters, since: Option<i64>, is_wanted: impl Fn(FilterName) 
     stated.into_iter().filter(|(field, is_stated)| *is_stated && is_wanted(*field)).map(|(field, _)| field).collect()
 }
 
-/// Whether the caller set a field. A module of the caller and a place that the question states are different
-/// fields, so both restrict the results.
+/// Whether the caller set a field. If the caller gave a module and the question states a place, both restrict
+/// the results, because they are different fields.
 fn is_set(own: &ChunkFilter, field: FilterName) -> bool {
     match field {
         FilterName::Languages => !own.languages.is_empty(),

@@ -25,7 +25,7 @@ const MAX_COUNTED: usize = 1_000;
 pub enum SuggestionKind {
     /// A name that is similar to an absent name in the question.
     NearName,
-    /// A word that is similar to an absent word in the question, and that names in scope contain.
+    /// A word in the names in scope. It is similar to an absent word in the question.
     NearWord,
     /// A synonym of an absent word in the question.
     Synonym,
@@ -132,7 +132,7 @@ struct Candidate {
     num_chunks: u64,
 }
 
-/// The candidates for pairs of a word of the question and the word that is suggested instead of it.
+/// Converts pairs to candidates. A pair is a word of the question and the word that may replace it.
 fn candidates(pairs: Vec<(String, String)>, frequencies: &ScopeFrequencies) -> Vec<Candidate> {
     let candidate = |(instead_of, query): (String, String)| Candidate {
         num_chunks: frequencies.num_chunks_with(&query),

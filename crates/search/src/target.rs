@@ -183,7 +183,8 @@ impl Searcher {
     }
 }
 
-/// The definitions as the names of a question, and a sentence that states how many definitions are left out.
+/// Returns the definitions in the form of resolved names, and a sentence that states how many definitions are
+/// left out.
 fn names_of(definitions: Definitions, selected: &[KnownRepository]) -> (QuestionNames, Option<Message>) {
     let (mut names, mut cut) = (QuestionNames::default(), None);
     match definitions {
@@ -202,8 +203,8 @@ fn names_of(definitions: Definitions, selected: &[KnownRepository]) -> (Question
     (names, cut)
 }
 
-/// Adds a call that searches for files to the error for an absent symbol, if the name of the symbol looks
-/// like a file name.
+/// Extends the error for an absent symbol: if the name looks like a file name, the error suggests a call that
+/// searches for files.
 fn with_filename_call(error: QueryError, name: &str) -> QueryError {
     if error.code != QueryErrorCode::NotFound || !is_like_a_file(name) {
         return error;

@@ -70,8 +70,8 @@ impl QuestionNames {
     }
 }
 
-/// The part of a question that may be a name, and its form. `None` if the question is no name, or contains a
-/// name that is resolved in a different way.
+/// The part of a question that may be a name, and its form. `None` if the question is not a name, or contains
+/// a name that is resolved in a different way.
 fn possible_name<'a>(parsed: &'a ParsedQuery, text: &'a str) -> Option<(&'a str, Form)> {
     if !names_of(parsed).is_empty() || parsed.file_name.is_some() || parsed.relationship.is_some() {
         return None;

@@ -1,5 +1,5 @@
 //! Claims on contents that a part in this process is embedding. A second part with the same contents waits
-//! for their vectors, so that the provider charges only once for each content.
+//! for their vectors, so that the provider charges only once for the same text.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -91,7 +91,7 @@ impl Embedding {
         Self { cache, embedder, vectors, claims: Claims::default() }
     }
 
-    /// Stages the changes. Returns the report, and the changes of the term counts.
+    /// Stages the changes. Returns the report, and the changes in the term counts.
     pub(crate) async fn stage(
         &self,
         task: &Task,
@@ -112,7 +112,7 @@ impl Embedding {
     }
 
     /// Returns the vectors of the chunks, in the order of the chunks. The embedder computes only the vectors
-    /// that are not cached, and embeds each content only once.
+    /// that are not cached, and embeds equal texts only once.
     async fn dense(
         &self,
         tenant: &Tenant,
@@ -128,7 +128,7 @@ impl Embedding {
         while !left.is_empty() {
             let mut ends = self.claims.ends();
             // The contents are claimed before the cache is read. Therefore, if another part has already ended
-            // its claim on a content, the vector of this content is in the cache.
+            // its claim on some content, the vector of this content is in the cache.
             let mut claim = self.claims.take(tenant, left.iter().map(|(content, _)| *content));
             let (own, others): (Vec<Text>, Vec<Text>) =
                 left.into_iter().partition(|(content, _)| claim.has(tenant, *content));
@@ -184,7 +184,7 @@ impl Embedding {
     }
 }
 
-/// The hash of a content, and the text that is embedded for this content.
+/// The hash of the content, and the text that is embedded for this content.
 type Text<'a> = (ContentHash, &'a str);
 
 fn points(chunks: Vec<ChunkRecord>, dense: Vec<DenseVector>) -> Vec<Point> {

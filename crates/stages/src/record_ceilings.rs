@@ -20,9 +20,9 @@ const REMEMBERED: usize = 64;
 
 /// Checks the ceilings for the stages that start after `parse`. A process checks each run only once.
 ///
-/// The check of the numbers that `parse` reported does not count unchanged files, and counts a content with
-/// several paths only once. Therefore this check never refuses a run for its number of chunks if `publish`,
-/// which counts the chunks of the whole snapshot, would accept the run.
+/// Later, `publish` counts the chunks of the whole snapshot. This check uses the numbers that `parse`
+/// reported: they do not include unchanged files, and count the same content at several paths only once.
+/// Therefore this check never refuses a run for a number of chunks that `publish` would accept.
 pub struct RecordCeilings {
     ledger: Arc<dyn LedgerRead>,
     artifacts: Arc<Artifacts>,

@@ -11,14 +11,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::artifacts::{Artifacts, facts_key_of};
 use crate::threads::blocking;
 
-/// For each block of this number of bytes of distinct content, the ceiling on the number of records of copies
-/// grows by one. Therefore a large repository may have many copies, but copies cannot make the index of a
+/// The ceiling on the records of copies grows by one record each time the distinct content grows by this
+/// number of bytes. Therefore a large repository may have many copies, but copies cannot make the index of a
 /// small repository large. Code has about one record for each 70 bytes.
 const BYTES_PER_ALLOWED_RECORD: u64 = 128;
 /// The length of the shortest definition in any language.
 const BYTES_PER_RECORD: u64 = 2;
-/// Every record contains its path. At a long path, each record counts once more for each block of this number
-/// of bytes of the path. The paths of normal repositories are shorter.
+/// Every record contains its path, so a long path counts as additional copies: one copy for each full block
+/// of this number of bytes. The paths of normal repositories are shorter.
 const PATH_BYTES_PER_COPY: u64 = 256;
 
 /// Returns the ceiling on the number of records of copies in a snapshot.
@@ -26,18 +26,18 @@ pub(crate) fn limit_on_copies(max_repeated_records: u64, distinct_bytes: u64) ->
     max_repeated_records.saturating_add(distinct_bytes / BYTES_PER_ALLOWED_RECORD)
 }
 
-/// A content with at least two paths, or with a long path.
+/// Content with at least two paths, or with a long path.
 struct Repeated<'m> {
     pack: &'m ArtifactRef,
     index: u32,
     size_bytes: u64,
-    /// Number of paths after the first path, and of the further copies that long paths count as.
+    /// Number of paths after the first path, plus the additional copies that are counted for long paths.
     num_copies: u64,
 }
 
 pub(crate) struct RepeatedContents<'m> {
     contents: Vec<Repeated<'m>>,
-    /// Sum of the sizes of all contents. A content with several paths is counted once.
+    /// Sum of the sizes of all contents. Content at several paths is counted once.
     distinct_bytes: u64,
 }
 
@@ -104,7 +104,7 @@ impl<'m> RepeatedContents<'m> {
     }
 }
 
-/// The slot of a content in its pack, and the number of its copies.
+/// The slot of the content in its pack, and the number of copies.
 type Copies = (u32, u64);
 
 /// Counts the records of the copies of a pack's contents.

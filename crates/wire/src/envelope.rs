@@ -1,8 +1,8 @@
 //! The envelope of every artifact. The first bytes are `CAIRN`, the kind, and the version. The remaining
 //! bytes are one zstd frame with a checksum.
 //!
-//! If the contents of an artifact change, the version of its kind is increased. The readers of older versions
-//! remain in the code.
+//! If the format of an artifact changes, the version of its kind is increased. The code can still read the
+//! older versions.
 
 use crate::codec::{Decode, DecodeError, Encode, Reader};
 

@@ -73,9 +73,9 @@ impl AskedKeys {
         Self::of_short(asked.into_iter().map(|(key, file)| (shortened(key), file)).collect())
     }
 
-    /// Joins the lookups of earlier groups with the lookups of files that were linked now. Each item of
-    /// `parts` contains the lookups of one earlier group, and for each file of this group its new position,
-    /// or `None` if the file was removed.
+    /// Joins the lookups of earlier groups with the lookups of the files that this run has linked. Each item
+    /// of `parts` contains the lookups of one earlier group. For each file of this group, it also contains
+    /// the new position of the file, or `None` if the file was removed.
     pub fn joined<'a>(parts: impl IntoIterator<Item = (&'a AskedKeys, Vec<Option<u32>>)>, linked: &AskedKeys) -> Self {
         let mut asked: Vec<(u32, u32)> = linked.pairs().collect();
         for (part, places) in parts {

@@ -33,7 +33,7 @@ impl Decode for domain::RepoPath {
     }
 }
 
-/// The text of the code, so that versions of Cairn with other codes can read it.
+/// Writes the text of the code, so that versions of Cairn that do not have this code can read it.
 impl Encode for domain::FailureCode {
     fn encode(&self, out: &mut Vec<u8>) {
         self.as_str().encode(out);

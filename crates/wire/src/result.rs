@@ -77,10 +77,10 @@ pub struct SlotStatus {
 pub struct PartReport {
     pub duration_ms: u64,
     pub files_parsed: u64,
-    /// Number of chunks in the contents of the pack, reported by parse. A content with several paths is
+    /// Number of chunks in the contents of the pack, reported by parse. Content with several paths is
     /// counted once.
     pub chunks_parsed: u64,
-    /// Number of records that the contents of the pack produce, reported by parse. A content with several
+    /// Number of records that the contents of the pack produce, reported by parse. Content with several
     /// paths is counted once.
     pub records_parsed: u64,
     pub chunks_embedded: u64,

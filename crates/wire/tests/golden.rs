@@ -21,8 +21,9 @@ use cairn_wire::{
 
 /// One format and the value in its golden files.
 struct Format {
-    /// The golden files are named `<name>.v<version>`. `version` is the version that this build writes.
+    /// The first part of the names of the golden files: `<name>.v<version>`.
     name: &'static str,
+    /// The version that this build writes.
     version: u8,
     write: fn() -> Vec<u8>,
     /// Reads the bytes. Returns `Err` if the bytes are refused, and `Ok(false)` if the bytes contain a

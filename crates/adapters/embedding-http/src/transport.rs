@@ -65,7 +65,7 @@ impl ReqwestTransport {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        // The result is always `Ok`, because the key was already checked to be valid in a header.
+        // The result is always `Ok`, because an earlier check ensures that the key is valid in a header.
         if let Some(mut value) = key.and_then(|key| HeaderValue::try_from(format!("Bearer {}", key.expose())).ok()) {
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);

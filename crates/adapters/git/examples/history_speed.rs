@@ -2,8 +2,8 @@
 //! history_speed -- REPO`.
 //!
 //! Prints the time of three reads. The first read has no cache. The second read has the history of the head
-//! in the cache. The third read has the history of the head's parent in the cache. For comparison, it also
-//! prints the time that `git log` takes to list the paths of every commit.
+//! in the cache. The third read has the history of the head's parent in the cache. For comparison, the
+//! program also prints the time that `git log` takes to list the paths of every commit.
 
 use std::process::{Command, Stdio};
 use std::time::Instant;

@@ -35,8 +35,8 @@ use trees::Trees;
 impl History {
     /// The history of a commit. If possible, this function uses the saved history of an earlier commit, so
     /// that it walks fewer commits. If the history exceeds the limits, it contains no paths. It must be saved
-    /// nevertheless, so that its commits are not counted again. `None` if the history cannot be read. The log
-    /// contains the reason in both cases.
+    /// nevertheless, so that its commits are not counted again. `None` if the history cannot be read. If the
+    /// history is too long or cannot be read, the log contains the reason.
     pub(crate) fn of(
         path: &Path,
         commit: BlobId,
@@ -125,8 +125,9 @@ fn id_of(blob: BlobId) -> Oid {
     Oid::from_bytes(&blob.0).unwrap_or(Oid::ZERO_SHA1)
 }
 
-/// The numbers of the paths that are looked up in one commit, because their lines of commits pass through it.
-/// `known` contains the paths of the saved history with their results.
+/// The paths that are looked up in one commit, because their lines of commits pass through it. Each path is
+/// given by its index in `Descent::paths`. `known` contains the paths of the saved history with their
+/// results.
 #[derive(Default)]
 struct Load {
     wanted: HashSet<u32>,
@@ -260,7 +261,7 @@ impl<'r> Descent<'r> {
         self.num_wanted -= 1;
     }
 
-    /// The numbers of those paths of `load` whose contents differ between the two trees.
+    /// The indexes of those paths of `load` whose contents differ between the two trees.
     fn changed(&mut self, new: Oid, old: Oid, load: &Load) -> Result<Vec<u32>, git2::Error> {
         if new == old {
             return Ok(Vec::new());

@@ -6,7 +6,7 @@
 //!
 //! The parents of the directory are checked too. If every user may write to a parent, any user can replace
 //! the directory with another directory while Cairn runs. If the parent has the sticky bit (like `/tmp`),
-//! only the owner can do this. The owners of the parents and the members of their groups are trusted, because
+//! other users cannot do this. The owners of the parents and the members of their groups are trusted, because
 //! an index is often in a shared project with `umask 002`, or in a mounted directory of a container.
 
 use std::fs::{self, DirBuilder, Metadata, Permissions};
@@ -24,7 +24,7 @@ pub enum NotPrivate {
     )]
     ForeignOwner { path: PathBuf, owner: u32, user: u32 },
     #[error(
-        "every user may replace `{}`, because its parent `{}` is writable for all users and has no sticky bit; \
+        "every user may replace `{}`, because its parent `{}` is writable by all users and has no sticky bit; \
          protect the parent (`chmod o-w`), or configure another directory",
         .path.display(), .parent.display()
     )]
@@ -37,7 +37,7 @@ pub enum NotPrivate {
 
 /// Creates the directory with mode 0700 if it does not exist. If it exists, this function checks its owner
 /// and removes the permissions of all other users. Returns an error if a parent without the sticky bit is
-/// writable for every user.
+/// writable by every user.
 pub fn create_private_directory(path: &Path) -> Result<(), NotPrivate> {
     create_for(path, rustix::process::geteuid().as_raw())
 }

@@ -19,7 +19,7 @@ pub(crate) fn read_regular(file: File, max_bytes: u64) -> io::Result<(Vec<u8>, M
         return Err(not_regular());
     }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(max_bytes)).unwrap_or(0).saturating_add(1));
-    // A file may grow while it is read, so the number of bytes is limited again.
+    // A file may grow while it is read, so the limit also applies to the bytes that are read.
     file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max_bytes {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("has more than {max_bytes} bytes")));

@@ -22,7 +22,7 @@ pub struct SettingsFile {
 /// get their ids.
 ///
 /// The plan receives the settings files of the tree, and returns a function that decides by path, kind and
-/// size. A file that this function refuses is listed with a zero id and cannot be read. After the sync was
+/// size. A file that this function refuses is listed with a zero id and cannot be read. Once the sync is
 /// stopped, the function may return any result.
 pub type ReadingPlan = dyn Fn(&[SettingsFile], &Arc<SyncMeter>) -> Box<MayOpen> + Send + Sync;
 pub type MayOpen = dyn Fn(&RepoPath, EntryKind, u64) -> bool + Send + Sync;

@@ -17,7 +17,7 @@ use crate::remote::clone::{CloneDirectory, LOCK, UnusedClone};
 use crate::remote::fetch::{Remote, Resolve, resolve_by_system};
 use crate::settings::GitSettings;
 
-/// The maximum time in which a remote must return its head, unless `fetch_timeout` is shorter.
+/// The time within which a remote must return its head, unless `fetch_timeout` is shorter.
 const HEAD_PATIENCE: Duration = Duration::from_secs(120);
 
 /// Reads sources from disk and from remotes.

@@ -137,7 +137,7 @@ fn headers(kind: ServiceKind, token: Option<&Secret>) -> HeaderMap {
         headers.insert("x-github-api-version", HeaderValue::from_static("2022-11-28"));
     }
     let scheme = if kind == ServiceKind::Gitea { "token" } else { "Bearer" };
-    // The result is always `Ok`, because a secret is checked to be valid in a header when it is created.
+    // The result is always `Ok`, because a secret cannot be created unless it is valid in a header.
     if let Some(mut value) = token.and_then(|token| HeaderValue::try_from(format!("{scheme} {}", token.expose())).ok())
     {
         value.set_sensitive(true);

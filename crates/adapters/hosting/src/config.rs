@@ -21,7 +21,7 @@ pub enum ServiceKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Owner {
-    /// An organisation. At GitLab, this is a group together with all its subgroups.
+    /// An organisation. On GitLab, this is a group together with all its subgroups.
     #[default]
     #[serde(alias = "group")]
     Organisation,
@@ -206,7 +206,7 @@ impl HostingConfig {
     pub(crate) fn clone_host(&self) -> String {
         let host = self.base().and_then(|url| url.host_str().map(ToOwned::to_owned)).unwrap_or_default();
         let host = self.clone_host.clone().unwrap_or(host).to_ascii_lowercase();
-        // GitHub's API and its repositories have different hosts. At the other services, the API and the
+        // GitHub's API and its repositories have different hosts. For the other services, the API and the
         // repositories have the same host.
         if host == "api.github.com" { "github.com".to_owned() } else { host }
     }

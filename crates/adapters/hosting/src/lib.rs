@@ -1,4 +1,4 @@
-//! Lists the repositories of organisations at hosting services: GitHub, GitLab, Gitea and Forgejo. The
+//! Lists the repositories of organisations on hosting services: GitHub, GitLab, Gitea and Forgejo. The
 //! adapter uses the REST APIs of these services.
 //!
 //! The service is trusted only for the data about its repositories. The service does not decide where the

@@ -238,7 +238,8 @@ impl Names for NameIndex {
         for (_, chunk) in chunks {
             let mut of_chunk = of_chunks.remove(chunk).unwrap_or_default();
             of_chunk.sort_by_key(|symbol| (symbol.line, symbol.node));
-            // If two processes merged at the same time, or if a chunk is repeated, a symbol can occur twice.
+            // If two processes merged at the same time, or if `chunks` contains a chunk twice, a symbol can
+            // occur twice.
             of_chunk.dedup();
             symbols.extend(of_chunk);
         }

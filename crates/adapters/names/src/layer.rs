@@ -124,7 +124,7 @@ impl Layer {
     }
 
     /// The table and the index of near names, and the layer that contains their symbols. A layer of an older
-    /// version is encoded again once.
+    /// version is encoded in the current version on first use.
     pub(crate) fn near(&self) -> Result<(&Layer, &NearTable, &NearIndex), DamagedLayer> {
         let Some(table) = &self.near_table else { return self.newer()?.near() };
         Ok((self, table, self.near_index.get_or_init(|| NearIndex::of(table))))
@@ -250,7 +250,7 @@ impl Layer {
         postcard::from_bytes(position).ok().map(|position: SymbolPosition| position.chunk)
     }
 
-    /// The generations from which earlier names of the path are no longer valid.
+    /// The generations that end earlier names of the path.
     pub(crate) fn ends_of<'a>(&'a self, path: &'a str) -> impl Iterator<Item = GenerationId> + 'a {
         let first = self.header.ended.partition_point(|(ended, _)| ended.as_str() < path);
         let of_path = self.header.ended[first..].iter().take_while(move |(ended, _)| ended == path);

@@ -1,10 +1,10 @@
 //! Finds symbols and files by their exact name, by the name in a different naming style, by prefix, by a part
 //! of the name, and by similarity.
 //!
-//! The changes of a generation are stored as one artifact (a *layer*) in the blob store. The names of a
-//! repository are the entries of its layers that are visible in a view. A generation writes the names of a
-//! path, which are valid until another generation replaces them. The format is the same for local storage and
-//! S3. Layers are merged after their generations are settled.
+//! The changes of a generation are stored as one artifact (a *layer*) in the blob store. A generation writes
+//! all names of a path; these names are valid until another generation replaces them. The names of a
+//! repository in a view are those entries of its layers that the view sees. The format is the same for local
+//! storage and S3. Layers are merged after their generations are settled.
 //!
 //! Names have a separate index, because the full-text search of a database ranks the names of all tenants
 //! before it filters them.

@@ -8,9 +8,9 @@
 //! A generation is *settled* if no view in use is older. The sweep reports each settled generation once. A
 //! mark records that the generation is settled, until the layers of the generation are merged. Only the
 //! newest mark is kept. One mark is sufficient: if a generation is settled, all earlier published generations
-//! are settled too, and merged layers contain only published generations. Names of a path are removed if a
-//! settled generation ends them, or if a published generation ends them and none of the views in use sees
-//! them.
+//! are settled too, and merged layers contain only published generations. The names of a path are removed
+//! when a settled generation has replaced them. They are also removed when a published generation has
+//! replaced them and no view in use sees them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -41,15 +41,15 @@ fn known<'a>(
 ) -> KnownGenerations<'a> {
     let (newest, mut settled) = (marked.last().copied(), marked.clone());
     for (key, layer) in layers.iter().filter(|(key, _)| keys::is_merged(key)) {
-        // An earlier release wrote a merged layer whose key contains no generation, and merged only settled
-        // generations.
+        // If the key of a merged layer contains no generation, the layer was written by an earlier release,
+        // which merged only settled generations.
         let is_settled = |of: &GenerationId| keys::newest_of_merged(key).is_none() || Some(*of) <= newest;
         settled.extend(layer.generations().filter(is_settled));
     }
     KnownGenerations { settled, published, views }
 }
 
-/// The generations that end the names of each path.
+/// For each path, the generations that replaced or removed its names.
 struct Ends<'a> {
     of_path: BTreeMap<&'a str, Vec<GenerationId>>,
     known: &'a KnownGenerations<'a>,
@@ -103,8 +103,8 @@ impl NameIndex {
         let newest = marked.last().filter(|_| !layers.is_empty());
         let is_new = |generation: &&GenerationId| !stored.marked.contains(generation);
         self.store.mark(repository, marked.intersection(&left).chain(newest).filter(is_new)).await?;
-        // A mark is removed after the staged layers of its generation were replaced. Only the newest mark
-        // remains.
+        // A mark is removed after the staged layers of its generation have been replaced. Only the newest
+        // mark remains.
         let is_done = |of: &&GenerationId| !of_staged.contains(of) && newest != Some(*of);
         self.store.unmark(repository, stored.marked.iter().filter(is_done)).await?;
         if group.is_empty() {
@@ -116,8 +116,8 @@ impl NameIndex {
         Ok(Some(num_removed))
     }
 
-    /// Writes a layer that replaces other layers. `newest` is the newest generation of which these layers
-    /// ever contained names. The new layer may contain no names of this generation.
+    /// Writes a layer that replaces other layers. `newest` is the newest generation whose names were ever in
+    /// these layers. The new layer may contain no names of this generation.
     async fn write_merged(&self, contents: &LayerContents, newest: GenerationId) -> Result<String, NamesError> {
         self.write(contents, |bytes| keys::merged(Layer::FOLDER, contents.repository, Some(newest), bytes)).await
     }
@@ -163,7 +163,7 @@ fn damaged_index(damage: DamagedLayer, repository: RepositoryId) -> NamesError {
     damaged::<Layer>(damage, &keys::prefix(Layer::FOLDER, repository))
 }
 
-/// The newest generation of which the layers ever contained names, even if these names were removed later.
+/// The newest generation whose names were ever in the layers, even if these names were removed later.
 fn newest_of(layers: &[NamedLayer<Layer>]) -> GenerationId {
     let of_layer = layers.iter().flat_map(|(_, layer)| layer.generations().collect::<Vec<_>>());
     let of_keys = layers.iter().filter_map(|(key, _)| keys::newest_of_merged(key));

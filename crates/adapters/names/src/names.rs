@@ -94,8 +94,8 @@ impl RepositoryNames {
         Ok(symbols)
     }
 
-    /// All visible symbols whose keys have a first half of at least `from`. Each symbol is returned with the
-    /// first half of its key, in arbitrary order.
+    /// All visible symbols for which the first half of the key is at least `from`. Each symbol is returned
+    /// with the first half of its key. The order is arbitrary.
     pub(crate) fn all(&self, view: &View, from: u64) -> Result<Vec<(u64, SymbolEntry)>, DamagedLayer> {
         let mut symbols = Vec::new();
         for layer in &self.layers {

@@ -12,8 +12,8 @@ use crate::names::RepositoryNames;
 
 /// Maximum score of a near name. The same name in a different style has a higher score.
 const MAX_SCORE: u32 = 940;
-/// If the request contains an owner, at least this number of near names is searched for in each layer, so
-/// that the owners of these names can be compared with the requested owner.
+/// If the request contains an owner, each layer is searched for at least this number of near names, so that
+/// the owners of these names can be compared with the requested owner.
 const NAMES_WITH_OWNERS: usize = 40;
 /// The rank is multiplied by this factor, in thousandths, if the first words of the requested name are
 /// treated as its owner.

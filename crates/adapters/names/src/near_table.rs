@@ -106,7 +106,7 @@ fn number_at(numbers: &[u8], index: usize) -> Option<u32> {
     numbers.as_chunks::<4>().0.get(index).map(|number| u32::from_le_bytes(*number))
 }
 
-/// The part of `values` that belongs to an index, if `ends` contains the ends of all parts.
+/// The part of `values` with this index. `ends` contains the ends of all parts.
 fn part<'a>(values: &'a [u8], ends: &[u8], index: u32, width: usize) -> &'a [u8] {
     let end = |index: u32| number_at(ends, index as usize).unwrap_or_default() as usize * width;
     let start = if index == 0 { 0 } else { end(index - 1) };

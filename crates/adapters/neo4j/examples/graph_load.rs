@@ -103,7 +103,7 @@ fn nodes(repository: RepositoryId) -> Result<Vec<NodeRecord>> {
     (0..NUM_NODES).map(node).collect()
 }
 
-/// Returns the edges. One third of all calls has one of the first hundred nodes as its target.
+/// Returns the edges. In one third of the calls, the target is one of the first hundred nodes.
 fn edges(owner: RepositoryId) -> Result<Vec<EdgeRecord>> {
     let edge = |number: usize| {
         let target = if number.is_multiple_of(3) { number % 100 } else { number * 7919 % NUM_NODES };

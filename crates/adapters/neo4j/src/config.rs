@@ -64,8 +64,8 @@ impl fmt::Display for InvalidNeo4jConfig {
 impl std::error::Error for InvalidNeo4jConfig {}
 
 impl Neo4jConfig {
-    /// Returns a config with the defaults for all other settings. If the URL contains a user and a password,
-    /// they are moved to the settings `user` and `password`.
+    /// Returns a config for the URL; all other settings have their defaults. If the URL contains a user and a
+    /// password, they are moved to the settings `user` and `password`.
     pub fn new(url: &str) -> Self {
         let mut address = Url::parse(url);
         let (mut user, mut password) = (default_user(), SecretString::default());

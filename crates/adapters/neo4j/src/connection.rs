@@ -8,8 +8,8 @@ use secrecy::ExposeSecret;
 use crate::config::{InvalidNeo4jConfig, Neo4jConfig};
 use crate::names::Names;
 
-/// Number of rows that the driver fetches in one request. The driver's default is 200, so that it would need
-/// one round trip for each 200 rows.
+/// Number of rows that the driver fetches in one request. With the driver's default, it would need one round
+/// trip for every 200 rows.
 const FETCH_ROWS: usize = 5000;
 
 /// The reason why the pool cannot be created.

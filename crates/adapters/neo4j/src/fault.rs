@@ -86,7 +86,8 @@ impl From<neo4rs::Error> for Fault {
     }
 }
 
-/// The cause for users. The driver puts a text before an error of the connection that adds no fact.
+/// The cause for users. The driver's own text for an error of the connection is omitted, because it adds no
+/// fact.
 fn cause(error: neo4rs::Error) -> Cause {
     match error {
         neo4rs::Error::IOError { detail } => plain_cause(&detail).into(),

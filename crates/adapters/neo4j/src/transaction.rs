@@ -122,7 +122,7 @@ impl Transaction {
     }
 }
 
-/// Executes one transaction from begin to end, even if the caller stops waiting.
+/// Executes one transaction from beginning to end, even if the caller stops waiting.
 async fn serve(graph: Graph, begun: oneshot::Sender<Result<(), Fault>>, mut requested: mpsc::Receiver<Step>) {
     let mut txn = match graph.start_txn().await {
         Ok(txn) => txn,

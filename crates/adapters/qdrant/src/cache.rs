@@ -26,7 +26,8 @@ const OFFSET: i16 = 128;
 /// Cached vectors are embedded as passages; vectors of questions are not cached here.
 const INPUT_TYPE: &str = "passage";
 
-/// The cached vectors of one model in Qdrant, by content. Cloning is cheap; all clones share one connection.
+/// The cached vectors of one model in Qdrant, found by the hash of their content. Cloning is cheap; all
+/// clones share one connection.
 #[derive(Clone)]
 pub struct QdrantVectorCache {
     collection: Collection,

@@ -9,8 +9,8 @@ use url::Url;
 /// Maximum length of a prefix. The length is limited because Qdrant uses the names of collections as names of
 /// folders.
 const PREFIX_BYTES: usize = 60;
-/// A gRPC message may have 4 MiB by default. A batch up to this limit, plus one more point, must fit into a
-/// message.
+/// By default, the maximum size of a gRPC message is 4 MiB. A batch up to this limit, plus one more point,
+/// must fit into a message.
 const MAX_BATCH_BYTES: usize = 3 << 20;
 
 /// Settings of the connection to Qdrant and of its collections.

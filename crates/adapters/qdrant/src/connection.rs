@@ -21,7 +21,7 @@ use tonic::{Request, Response, Status};
 use crate::config::{InvalidQdrantConfig, QdrantConfig};
 use crate::error::Fault;
 
-/// An idle connection is probed in this interval, so that the loss of the server is noticed.
+/// An idle connection is probed at this interval, so that the loss of the server is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
 type Service = InterceptedService<Channel, ApiKey>;

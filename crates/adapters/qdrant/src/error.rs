@@ -63,8 +63,8 @@ impl From<Status> for Fault {
     }
 }
 
-/// The reason for the failure, as users read it: the last cause of a transport failure, or the message of the
-/// server.
+/// The reason for the failure, which is shown to users: the last cause of a transport failure, or the message
+/// of the server.
 fn reason(status: &Status) -> String {
     match (status.source(), status.message()) {
         (Some(cause), _) => plain_cause(cause),
@@ -80,9 +80,9 @@ fn kind(status: &Status) -> ErrorKind {
         return kind_of_transport(status.code(), cause);
     }
     match status.code() {
-        // Requests address only collections by name, so a missing object is a fault of the installation, not
-        // of the current part. A failed precondition always concerns the state of the server: it is locked,
-        // or a shard is moving to another node.
+        // The only names in requests are those of collections, so a missing object is a fault of the
+        // installation, not of the current part. A failed precondition always concerns the state of the
+        // server: it is locked, or a shard is moving to another node.
         Code::Unavailable | Code::NotFound | Code::FailedPrecondition => ErrorKind::Unavailable,
         Code::ResourceExhausted if status.metadata().contains_key(NO_SPACE) => ErrorKind::Io,
         Code::ResourceExhausted => ErrorKind::Throttled { retry_after: retry_after(status) },
@@ -122,7 +122,7 @@ fn kind_of_transport(code: Code, cause: &(dyn Error + 'static)) -> ErrorKind {
     ErrorKind::ConnectionLost
 }
 
-/// Reads the wait in seconds, which is the format of Qdrant's rate limiter.
+/// Reads how long to wait. Qdrant's rate limiter sends this time in seconds.
 fn retry_after(status: &Status) -> Option<Duration> {
     let seconds = status.metadata().get("retry-after")?.to_str().ok()?.parse().ok()?;
     Some(Duration::from_secs(seconds))

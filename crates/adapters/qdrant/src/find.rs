@@ -74,7 +74,7 @@ impl Response {
     }
 
     /// Returns all points of the list. A point needs its record if it may be one of the first `num_records`
-    /// hits: if its score is at least the score of the last of these hits.
+    /// hits. This is possible if its score is not below the score of entry `num_records` in the list.
     fn wanted(&self, num_records: usize) -> impl Iterator<Item = WantedPoint> {
         let lowest = num_records.checked_sub(1).map(|last| self.0.get(last).map_or(i64::MIN, |(_, score)| *score));
         self.0.iter().map(move |(id, score)| WantedPoint {

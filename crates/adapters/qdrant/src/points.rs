@@ -1,4 +1,4 @@
-//! Caches the fields of the points that searches list.
+//! Caches the fields of the points in search results.
 //!
 //! These fields of a point never change: a new version of a chunk begins in a new generation, so it is a new
 //! point with a different id. For a long list, reading the fields takes the server longer than the search. So

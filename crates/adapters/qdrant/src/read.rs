@@ -154,7 +154,8 @@ pub(crate) async fn count_by_path(collection: &Collection, filter: &Filter) -> R
         limit: Some(PATHS),
         // An exact facet scans the points once for each path, and runs all these scans at the same time. An
         // approximate facet is a single scan for all paths, and it reads all points as long as the limit is
-        // not reached. Only a point that is moving between segments may be counted twice or not at all.
+        // not reached. It counts a point wrongly (twice or not at all) only while the point is moving between
+        // segments.
         exact: Some(false),
         ..FacetCounts::default()
     };

@@ -95,7 +95,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Marks as ended those versions of the given keys that this run may retire. The filter tests the same
+    /// Marks versions of the given keys as ended if this run may retire them. The filter tests the same
     /// condition as `Staging::may_retire`.
     async fn retire(&self, keys: &[ChunkKey]) -> Result<(), Fault> {
         let Staging { run, aborted, .. } = self.staging;

@@ -37,7 +37,7 @@ impl QdrantStore {
         Ok(Self { collection, points: KnownPoints::default(), config, model })
     }
 
-    /// The name of the collection, which the catalogue records.
+    /// The name of the collection. The catalogue stores this name.
     pub fn collection_name(&self) -> &str {
         &self.collection.name
     }

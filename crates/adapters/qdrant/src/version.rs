@@ -1,7 +1,7 @@
 //! Checks that the version of the server is supported.
 //!
-//! An older server accepts our requests but behaves differently. Before version 1.17, a request that should
-//! only insert overwrites an existing point. Before 1.19, a filter is evaluated again when the server replays
+//! An older server accepts our requests but behaves differently. Before version 1.17, an insert-only request
+//! overwrites an existing point. Before 1.19, a filter is evaluated again when the server replays
 //! a request after a crash. The version is therefore checked before anything is prepared or reported as
 //! healthy.
 

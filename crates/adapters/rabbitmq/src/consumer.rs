@@ -108,7 +108,7 @@ async fn attach(shared: &Shared, up: &Up, stage: StageName, source: Source) -> l
     channel.basic_qos(prefetch, BasicQosOptions::default()).await?;
     let options = BasicConsumeOptions::default();
     let consumer = channel.basic_consume(queue.as_str().into(), "".into(), options, FieldTable::default()).await?;
-    // The broker sends the messages that wait in the queue while it answers the first request. So these
+    // While the broker answers the first request, it sends the messages that wait in the queue. So these
     // messages have arrived when the second reply arrives. The lanes attach one after the other, so waiting
     // interactive jobs are received first.
     passive(&channel, &queue).await?;

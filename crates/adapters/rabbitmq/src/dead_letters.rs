@@ -24,7 +24,7 @@ use crate::topology::{Source, parse_routing_key, passive};
 
 /// The broker sets this header when the broker itself dead-letters a message. The adapter does not set it.
 const DEATH_REASON: &str = "x-first-death-reason";
-/// Maximum time until the messages that were given back are in the queue again.
+/// Maximum time to wait until all messages are in the queue again after they were given back.
 const RETURN_DEADLINE: Duration = Duration::from_secs(5);
 
 fn dead_letter(taken: &BasicGetMessage) -> DeadLetter {

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 /// consumers of its stages.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Health {
-    /// Time since which both connections have been up; `None` if a connection is down.
+    /// Both connections have been up since this time; `None` if a connection is down.
     pub connected_since: Option<Instant>,
     pub num_consumers_attached: usize,
     pub num_consumers_wanted: usize,
-    /// Time since which at least one component has been down; `None` if all components are up.
+    /// At least one component has been down since this time; `None` if all components are up.
     pub incomplete_since: Option<Instant>,
     /// True if a component has not been up yet since the process started.
     pub is_starting: bool,

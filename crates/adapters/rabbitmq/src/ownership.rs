@@ -54,8 +54,8 @@ impl Ownership {
 
     /// Waits until the key is no longer owned.
     pub async fn lost(&self) {
-        // The wait fails only if the sender is dropped. Then the task has ended, and the key is not owned any
-        // more.
+        // The wait fails only if the sender is dropped. Then the task has ended, and the key is no longer
+        // owned.
         let _ = self.until.clone().wait_for(Option::is_none).await;
     }
 }

@@ -19,7 +19,8 @@ use crate::config::RabbitMqConfig;
 use crate::link::Link;
 use crate::statistics::Counters;
 
-/// The shortest and the longest wait before messages that a full queue refused are published again.
+/// Messages that a full queue refused are published again after a wait. These are the shortest and the
+/// longest wait.
 const OFFER_AGAIN: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
 /// A message to be published.
@@ -86,8 +87,8 @@ impl Publisher {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns a channel in confirm mode. A blocked connection is not used, because data that is written to
-    /// it only accumulates.
+    /// Returns a channel in confirm mode. A blocked connection is not used, because written data would
+    /// accumulate in it without being sent.
     async fn channel(&self, reason: &mut String) -> (u64, Channel) {
         let mut backoff = Backoff::new(
             Duration::from_millis(self.config.backoff_min_ms),
@@ -187,8 +188,8 @@ impl Publisher {
                 Verdict::Confirmed | Verdict::Refused => {
                     self.counters.refused.add(1);
                     round.reason = format!("the queue for `{}` is full, or has no leader", message.key);
-                    // If a channel first published to a quorum queue while the node of its leader was down,
-                    // the channel never changes to another leader. Every message to this queue is then
+                    // If the node of a quorum queue's leader was down when a channel first published to the
+                    // queue, the channel never changes to another leader. Every message to this queue is then
                     // refused (observed with RabbitMQ 3.10). Only a new channel finds the next leader.
                     round.is_sound = false;
                 }

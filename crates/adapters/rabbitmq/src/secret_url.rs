@@ -21,11 +21,11 @@ impl SecretUrl {
 
     /// The address without credentials. The displayed address contains only parts that cannot contain
     /// credentials. Without `//` after the scheme, a URL has no host, and its path or even its scheme may
-    /// contain user and password.
+    /// contain the user and the password.
     fn shown(&self) -> Option<String> {
         let url = Url::parse(&self.0).ok().filter(|url| SCHEMES.contains(&url.scheme()))?;
         // If the password contains an unescaped character such as a slash, the parser ends the host and port
-        // at this character. It then takes the user for the host and the beginning of the password for the
+        // at this character. It then reads the user as the host and the beginning of the password as the
         // port. An `@` after this character shows this fault.
         let after_scheme = self.0.split_once("//")?.1;
         let after_authority = after_scheme.split_once(['/', '\\', '?', '#']).map_or("", |(_, rest)| rest);

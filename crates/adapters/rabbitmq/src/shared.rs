@@ -69,8 +69,8 @@ pub(crate) struct Stage {
     pub(crate) ready: Notify,
     /// True while consumers should be attached.
     pub(crate) is_wanted: watch::Sender<bool>,
-    /// True once attaching the consumer of the interactive lane succeeded or failed. The other lanes attach
-    /// after that, so that interactive jobs are received first.
+    /// True after the consumer of the interactive lane was attached or could not be attached. The other lanes
+    /// attach after that, so that interactive jobs are received first.
     pub(crate) is_interactive_tried: watch::Sender<bool>,
 }
 

@@ -112,7 +112,7 @@ fn size_of(content_range: &str) -> Option<u64> {
 }
 
 /// Returns the token of the next page. Returns an error if the server announces another page without a new
-/// token. If this page were taken as the last one, a sweep or a reader would miss objects. If the old token
+/// token. If this page were treated as the last one, a sweep or a reader would miss objects. If the old token
 /// were used again, reading the list would never end.
 fn next_page(page: &ListObjectsV2Output, current: Option<&str>) -> Result<Option<String>, Fault> {
     match page.next_continuation_token() {

@@ -19,7 +19,7 @@ pub enum SecretReference {
     Value(SecretString),
 }
 
-/// Implemented by hand: a derived implementation may quote a text that is a credential by mistake.
+/// Implemented by hand: the errors of a derived implementation may quote the text, which may be a credential.
 impl<'de> Deserialize<'de> for SecretReference {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ReferenceVisitor)

@@ -34,8 +34,7 @@ pub(crate) struct Header {
     pub(crate) languages: Vec<String>,
     /// The sorted files. Lists of files refer to a file by its index.
     pub(crate) files: Vec<FileEntry>,
-    /// Paths whose earlier texts are no longer valid, each with the generation from which they are no longer
-    /// valid. Sorted.
+    /// Sorted paths, each with the generation from which the earlier texts of the path are no longer valid.
     pub(crate) ended: Vec<(String, u64)>,
     pub(crate) directory_bytes: u64,
     pub(crate) dictionary_bytes: u64,

@@ -24,7 +24,7 @@ use crate::merge::{MergedHeader, merge_layers};
 /// The layers of each tier are up to four times as large as the layers of the previous tier. If a tier
 /// contains this number of layers, the layers of the tier are merged with all smaller layers.
 const TIER_LAYERS: usize = 4;
-/// A layer is merged if more than a quarter of its files is invisible to all views.
+/// A layer is merged if more than a quarter of its files are invisible to all views.
 const REMOVED_PART: usize = 4;
 
 type Named = Vec<NamedLayer<Layer>>;

@@ -20,8 +20,8 @@ pub(crate) struct MergedHeader {
     pub(crate) ended: Vec<(String, u64)>,
 }
 
-/// Returns the bytes of a layer with the files of all layers that `keep` accepts, and the number of these
-/// files.
+/// Merges the layers, without the files that `keep` refuses. Returns the bytes of the new layer, and the
+/// number of its files.
 pub(crate) fn merge_layers(
     target: MergedHeader,
     layers: &[&Layer],

@@ -76,14 +76,14 @@ impl DurableVectorCache {
         Ok(found.iter().any(Option::is_some))
     }
 
-    /// Refills the inner cache with all vectors of a model that the tenant has received, except swept
+    /// Refills the inner cache with all vectors that the tenant has received for a model, except swept
     /// vectors. Vectors that are already in the cache are not replaced. Returns the number of vectors that
     /// were read. This function may run several times, and at the same time as `put`. If an artifact is
     /// damaged, only the vectors of this artifact are lost.
     async fn restore(&self, tenant: &Tenant, model: &ModelId) -> Result<u64, VectorCacheError> {
         let mut artifacts = self.list("restore", &batch::folder(tenant, model)).await?;
-        // The oldest artifact is read first, because the first vector of a content is kept. The lost cache
-        // also contained the older vector if the same content was embedded twice.
+        // The oldest artifact is read first, because a vector in the cache is not replaced. If the same
+        // content was embedded twice, the lost cache also contained the older vector.
         artifacts.sort_by(|left, right| (left.modified_at, &left.key).cmp(&(right.modified_at, &right.key)));
         let mut num_restored = 0;
         for artifact in artifacts {

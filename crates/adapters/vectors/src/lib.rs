@@ -1,4 +1,4 @@
-//! A cache of vectors whose contents survive the loss of the cache.
+//! Caches vectors, and restores them after a loss of the cache.
 //!
 //! Each batch of vectors from a provider is written to the blob store as one artifact before it is written to
 //! the cache. A lost cache is refilled from the artifacts, without a call to the provider.

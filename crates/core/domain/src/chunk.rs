@@ -3,7 +3,7 @@
 
 use crate::{ChunkKey, ChunkKind, ContentHash, Digest, Digester, LineSpan, RepoPath, RepositoryId, SymbolKind, Tags};
 
-/// A chunk in the form in which stores contain it.
+/// A chunk as a record in a store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ChunkRecord {
     pub key: ChunkKey,

@@ -78,7 +78,7 @@ impl RepoPath {
         &self.0
     }
 
-    /// The bytes of the name. `None` if an escape is malformed, which the constructors prevent.
+    /// The bytes of the name. `None` if an escape is malformed; the constructors accept no such path.
     pub fn to_bytes(&self) -> Option<Vec<u8>> {
         let mut bytes = Vec::with_capacity(self.0.len());
         let mut rest = self.0.as_bytes();

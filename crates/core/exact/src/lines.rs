@@ -28,8 +28,8 @@ pub struct Hits<'a> {
     /// The position up to which line feeds were counted, and the number of these line feeds.
     counted: usize,
     num_line_feeds: u32,
-    /// The next match across lines. This match was found while the lines of the previous match were
-    /// completed.
+    /// The next match across lines. It was found during the search for further matches that belong to the
+    /// previous hit.
     next_match: Option<Range<usize>>,
     /// The end of the last match across lines.
     last_end: Option<usize>,

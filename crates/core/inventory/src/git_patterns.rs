@@ -2,8 +2,8 @@
 //!
 //! Rule files come from repositories, so their patterns must not need more memory or time than their text
 //! suggests. Names, paths and extensions are found in tables. Every other pattern becomes a small automaton
-//! whose searches store nothing, because the usual matchers may fill a cache of 10 MiB for each pattern and
-//! thread.
+//! without a cache of its own. The usual matchers are not used, because they may fill a cache of 10 MiB for
+//! each pattern and thread.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -23,8 +23,8 @@ const MAX_AUTOMATON_BYTES: usize = 128 << 10;
 /// A search needs one bit for each state of the automaton and each byte of the path. The largest automaton
 /// and a path of 4,096 bytes stay below this limit.
 const MAX_SEARCH_BYTES: usize = 4 << 20;
-/// A search that takes more steps may take long, so a stop is checked before it. All shorter searches for one
-/// path together take less than a second.
+/// A search with more steps than this may take a long time, so `is_stopped` is called before it. All shorter
+/// searches for one path together take less than a second.
 const MAX_UNCHECKED_STEPS: usize = 1 << 14;
 
 thread_local! {
@@ -77,7 +77,7 @@ struct Expression {
     number: usize,
     /// Whether the automaton reads only the name of a file, not the whole path.
     on_name: bool,
-    /// The text before the first wildcard and the text after the last. They exclude most paths.
+    /// The text before the first wildcard and the text after the last one. Most paths do not contain both.
     head: Vec<u8>,
     tail: Vec<u8>,
     automaton: BoundedBacktracker,

@@ -52,9 +52,9 @@ impl fmt::Display for UnusableLines {
 }
 
 thread_local! {
-    /// A directory of the last path of this thread, and the number of the `IgnoreFiles` that do not exclude
-    /// this directory or a directory above it. Paths usually follow in their order, so most directories of a
-    /// path are known from the path before.
+    /// The number of the `IgnoreFiles` that this thread used last, and a directory of the last path. Neither
+    /// this directory nor a directory above it is excluded. Consecutive paths usually share directories, so
+    /// most directories of a path were already tested for the previous path.
     static INCLUDED: RefCell<(u64, String)> = const { RefCell::new((0, String::new())) };
 }
 
@@ -220,7 +220,7 @@ mod tests {
         assert!(shown.starts_with("2 lines are not valid patterns") && !shown.contains("[z"), "{shown}");
     }
 
-    /// Without the decisions of the path before, this test takes minutes.
+    /// If the decisions about directories were not kept for the next path, this test would take minutes.
     #[test]
     fn directories_are_decided_once() {
         let stars = |number: usize| format!("{}z{number}{}\n", "a/**/".repeat(80), "/**/a".repeat(80));

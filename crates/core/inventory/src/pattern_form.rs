@@ -43,7 +43,7 @@ fn without_trailing_spaces(line: &str) -> &str {
         }
     }
     // A backslash at the end has no byte after it. A character after a backslash may have several bytes, but
-    // the later bytes of this character are no spaces.
+    // the later bytes of this character are not spaces.
     line.get(..end).unwrap_or(line)
 }
 

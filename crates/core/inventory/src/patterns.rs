@@ -102,7 +102,7 @@ impl Patterns {
         Self::compile_counted(field, patterns)
     }
 
-    /// Like `compile`, for a list whose number of patterns the caller has limited.
+    /// Like `compile`, but does not limit the number of patterns. The caller must have limited it.
     pub fn compile_counted(field: &'static str, patterns: &[String]) -> Result<Self, Vec<InvalidPattern>> {
         let mut faults = Vec::new();
         let (mut names, mut paths) = (Vec::new(), Vec::new());

@@ -16,8 +16,8 @@ pub struct RuleSettings {
     pub include: Vec<String>,
     /// `exclude` has precedence over `include`.
     pub exclude: Vec<String>,
-    /// Includes paths that the default excludes hide. `include_override` has no effect on paths that other
-    /// rules hide.
+    /// Includes paths that are excluded by default. `include_override` has no effect on paths that other
+    /// rules exclude.
     pub include_override: Vec<String>,
     /// Every `.cairnignore` of the tree.
     pub ignore_files: Vec<RuleFile>,
@@ -131,7 +131,7 @@ impl Rules {
     }
 
     /// Ends each decision early after `is_stopped` returns true. Such a decision is not valid. Without this
-    /// function, the decision about one path may take minutes if the rule files are made for that.
+    /// function, malicious rule files could delay the decision about one path by minutes.
     #[must_use]
     pub fn stopped_by(self, is_stopped: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self { is_stopped: Box::new(is_stopped), ..self }

@@ -143,8 +143,8 @@ pub struct LanguageRow {
     pub family: Family,
     pub class: LanguageClass,
     pub grammar: Option<Grammar>,
-    /// True for a text format that has no grammar, but a scanner in `documents`. The scanner has the same
-    /// name as the row.
+    /// True for a text format that has a scanner in `documents` instead of a grammar. The scanner has the
+    /// same name as the row.
     pub has_scanner: bool,
     /// The text of the query file. The text is empty for a language without a grammar.
     pub query: &'static str,

@@ -58,7 +58,7 @@ fn definition(symbol: &OutlineSymbol, parent: Option<&Definition>, package: Name
     let holder_last = holder.rsplit('.').next().unwrap_or(holder);
     let rules = Rules::of(family);
     let is_value = symbol.kind == SymbolKind::Module && rules.modules_are_values;
-    // In Elixir, a function in the implementation of a protocol is only called through the protocol, so other
+    // In Elixir, a function in the implementation of a protocol is called only through the protocol, so other
     // code cannot refer to it.
     let is_implementation = rules.modules_are_types
         && symbol.kind == SymbolKind::Method
@@ -88,8 +88,8 @@ fn definition(symbol: &OutlineSymbol, parent: Option<&Definition>, package: Name
     }
 }
 
-/// Whether a symbol is a name at the top level of its package or namespace. `holder` is the written name of
-/// the symbol's container, which may be defined in a different file.
+/// Whether a symbol is a name at the top level of its package or namespace. `holder` is the name of the
+/// symbol's container as the source writes it. The container may be defined in a different file.
 fn is_named_from_top(symbol: &OutlineSymbol, holder: &str, parent: Option<&Definition>, family: Family) -> bool {
     match parent {
         None => {

@@ -1,5 +1,5 @@
-//! The contribution of one file: the names, the classes and the imports of the file that other files can use.
-//! Other files find only these parts of the file.
+//! The contribution of one file: those of its names, classes and imports that other files can use. Other
+//! files find only these parts of the file.
 //!
 //! The environment is built only from contributions. Therefore, if one file changed, a run needs the facts of
 //! only that file and of the affected files. For all other files, the run needs only the contributions.

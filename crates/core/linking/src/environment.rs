@@ -24,8 +24,8 @@ pub struct Environment<'a> {
     pub(crate) packages: Packages<'a>,
     /// The entries of the files that both states of a change contain.
     table: Arc<Table>,
-    /// The keys under which at least one file of only this state has an entry, each with all its entries:
-    /// also the entries of shared files.
+    /// The keys under which at least one file has an entry in this state only. Each key has all its entries,
+    /// including the entries of shared files.
     overlay: FxHashMap<u64, Vec<Entry>>,
     /// Results that are computed from many entries and are the same for every file.
     pub(crate) shared: Mutex<FxHashMap<LinkQuery, Finding>>,

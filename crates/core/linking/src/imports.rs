@@ -157,8 +157,8 @@ impl FileLinker<'_> {
         }
     }
 
-    /// The package outside the repository that is imported, if a manifest in a folder above the file declares
-    /// it.
+    /// The imported package outside the repository, if a manifest in a folder above the file declares this
+    /// package.
     fn dependency(&mut self, import: &Import) -> Option<NodeKey> {
         let family = self.resolver.family;
         let ecosystem = Rules::of(family).ecosystem;

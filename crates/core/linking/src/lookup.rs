@@ -240,7 +240,7 @@ impl<'e> Lookup<'e> {
         })
     }
 
-    /// The variables with this name at the top level of a file that have an evident type.
+    /// The top-level variables of a file that have this name and an evident type.
     pub(crate) fn typed_variables(&mut self, file: FileId, name: Name) -> impl Iterator<Item = &'e FieldType> + 'e {
         let files = &self.environment.files;
         let key = key(Space::Field, [self.path_name(file), Name::EMPTY, name]);

@@ -8,7 +8,7 @@ use crate::names::Name;
 use crate::referents::{Ask, Finding, Referent, Want};
 use crate::resolve::Resolver;
 
-/// The class that encloses a reference, as far as the file of the reference describes this class.
+/// The class that encloses a reference. All data come from the file that contains the reference.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OwnClass<'e> {
     /// The index of the class, if this file defines it.

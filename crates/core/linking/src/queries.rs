@@ -43,7 +43,7 @@ pub(crate) enum Topic {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct LinkQuery {
     pub(crate) topic: Topic,
-    /// The file to which the query applies, or the family if the query applies to a family.
+    /// The file or family to which the query applies.
     pub(crate) of: FileId,
     /// The name of the container in which `name` is searched.
     pub(crate) holder: Name,

@@ -12,10 +12,10 @@ use crate::resolve::{LinkResult, Resolver};
 use crate::subjects::Subject;
 use crate::{Family, Name};
 
-/// The receiver that facts record for a name of the global namespace: `\strlen`, `::open`.
+/// The receiver that represents the global namespace in facts, as in `\strlen` and `::open`.
 const ROOT: &str = "<root>";
 
-/// The name that facts record for a call of `super(…)`.
+/// The name that represents a call of `super(…)` in facts.
 const CONSTRUCTOR: &str = "constructor";
 
 impl<'e> Resolver<'e> {
@@ -168,8 +168,8 @@ impl<'e> Resolver<'e> {
         LinkResult::of(referents, Resolution::Heuristic)
     }
 
-    /// The methods with this name that a call from this file may mean. If more methods than can be linked
-    /// have this name, some of them are omitted.
+    /// The methods with this name that a call from this file may mean. If there are more methods than can be
+    /// linked, some of them are omitted.
     fn methods_named(&mut self, name: Name, ask: Ask) -> Vec<(FileId, u32)> {
         let (file, in_test) = (self.file, self.contribution.is_test);
         let named = self.lookup.named(self.family, name);
@@ -182,8 +182,8 @@ impl<'e> Resolver<'e> {
                 *other == file || !definition.private && (in_test || !lookup.contribution(*other).is_test);
             is_method && is_reachable && admits(definition, ask)
         };
-        // `MAX_CANDIDATES + 1` methods would show that the limit is exceeded. One of the methods may be the
-        // caller itself, which is removed later, so one more method is taken.
+        // `MAX_CANDIDATES + 1` methods are enough to show that the limit is exceeded. One more method is
+        // taken, because one of the methods may be the caller itself, which is removed later.
         named.iter().filter(is_meant).take(MAX_CANDIDATES + 2).collect()
     }
 }

@@ -22,7 +22,7 @@ pub(crate) enum LinkResult {
 }
 
 impl LinkResult {
-    /// If the referent is the only one, the result has the certainty of the lookup. If there are several
+    /// If there is only one referent, the result has the certainty of the lookup. If there are several
     /// referents, the result is ambiguous.
     pub(crate) fn of(referents: Referents, resolution: Resolution) -> Self {
         match referents.as_slice().len() {
@@ -166,8 +166,7 @@ impl<'e> Resolver<'e> {
         found
     }
 
-    /// Resolves a Rust macro. In the order of the text, a macro is visible after its definition, even in
-    /// other files.
+    /// Resolves a Rust macro. A macro is visible in all text after its definition, even in other files.
     fn macro_of_crate(&mut self, name: &str) -> LinkResult {
         let named = self.lookup.named(self.family, Name::of(name));
         let query = LinkQuery::new(Topic::Macro, self.family as FileId, Name::EMPTY, Name::of(name), Ask::ANY);

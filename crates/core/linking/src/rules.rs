@@ -21,7 +21,7 @@ pub(crate) struct Rules {
     pub(crate) overloads: bool,
     /// If the number of arguments in a call fits no definition, the call means none of the definitions.
     pub(crate) arity_is_strict: bool,
-    /// Other files can import from a file every name that this file imports.
+    /// The names that a file imports can also be imported from this file.
     pub(crate) imports_are_members: bool,
     /// The names of the enclosing modules are not visible inside an inline module.
     pub(crate) modules_are_closed: bool,

@@ -94,9 +94,9 @@ fn variables(facts: &FileFacts) -> Vec<(u32, Name, Variable<'_>)> {
     of_one.filter_map(|bindings| Some((bindings[0].0, bindings[0].1, variable(bindings)?))).collect()
 }
 
-/// The variable that the bindings of one name in one scope define. A declared type takes precedence over all
-/// assignments. The variable is opaque if the declarations (or, without a declaration, the assignments)
-/// differ in their types.
+/// The variable that is defined by the bindings of one name in one scope. A declared type takes precedence
+/// over all assignments. The variable is opaque if the declarations (or, without a declaration, the
+/// assignments) differ in their types.
 fn variable<'f>(bindings: &[(u32, Name, u32, &'f Binding)]) -> Option<Variable<'f>> {
     let bindings = || bindings.iter().map(|(.., binding)| *binding);
     let declared = bindings().filter(|binding| binding.evidence == BindingEvidence::Annotation);

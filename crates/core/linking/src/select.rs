@@ -59,8 +59,8 @@ fn narrow_by_kind<'d>(
     narrow(candidates, |candidate| definition(candidate).is_companion || want.is_of_type());
 }
 
-/// The items to which a reference with these candidates refers. If a definition names its holder, the
-/// reference refers to the holder.
+/// The items to which a reference with these candidates refers. If a definition is an alias of its container,
+/// the reference refers to the container.
 fn referents<'d>(candidates: &[(FileId, u32)], definition: impl Fn(&(FileId, u32)) -> &'d Definition) -> Referents {
     let mut referents = Referents::default();
     for candidate in candidates {

@@ -163,8 +163,8 @@ impl<'e> Lookup<'e> {
             Family::Elixir => found,
             // All files without a package declaration share one namespace.
             _ if namespace.is_empty() => found.at_most(Resolution::Heuristic),
-            // The definitions in the namespace are only possible meanings of a name. The name is available
-            // only if its file is included or loaded.
+            // A definition in the namespace is visible only if its file is included or loaded, so the result
+            // is not certain.
             Family::C | Family::Ruby => found.at_most(Resolution::Heuristic),
             _ => found,
         }

@@ -20,8 +20,8 @@ const OTHER_ORDER: u32 = 975;
 /// The weight of an optional requested word that the name does not contain. An optional word only describes
 /// or links other words.
 const OPTIONAL_WEIGHT: u32 = 1;
-/// The nearness, in thousandths, of a requested word and a different word of the name, if both words are at
-/// the same position relative to the near words of both names.
+/// The nearness, in thousandths, of a requested word and a word of the name that are different, but are at
+/// the same position relative to the near words.
 pub(crate) const OTHER_WORD: u32 = 300;
 /// Different words at the same position are paired only if the score without these pairs is at least this
 /// value, in thousandths.

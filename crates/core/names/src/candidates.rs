@@ -20,7 +20,7 @@ const MIN_INITIALS: usize = 3;
 const MIN_BOUND: u32 = 380;
 /// Maximum number of names that are scored exactly. The names with the highest bounds are scored.
 const MAX_CANDIDATES: usize = 20_000;
-/// Minimum length, in characters, of a requested name that also matches names that lack a part of it.
+/// Minimum length, in characters, of a requested name for which names without a part of it are also found.
 const MIN_WITH_GAP: usize = 5;
 /// The value of `cut` for a word whose inner letters are replaced by their number: `k8s`.
 pub(crate) const NUMBERED: u8 = 0;
@@ -218,8 +218,8 @@ fn near_words(wanted: &WantedWord, table: &impl NameTable, index: &NearIndex) ->
             near.push(word);
         }
     }
-    // The number of allowed edits depends on the longer of the requested word and the table's word. If
-    // the table's word is one character longer, one more edit may be allowed.
+    // The number of allowed edits depends on the length of the longer word. If the table's word is one
+    // character longer than the requested word, one more edit may be allowed.
     let edits = max_edits(wanted.num_characters + 1);
     if edits > 0 {
         index.words.scan(wanted.num_characters, wanted.signature, edits, |word| near.push(word));

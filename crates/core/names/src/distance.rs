@@ -137,7 +137,7 @@ impl Signature {
 }
 
 /// Whether a set has at most `limit` members. On processors without an instruction that counts bits, this
-/// loop is faster than a count.
+/// loop is faster than counting all members.
 #[inline]
 fn has_at_most(mut set: u64, limit: u32) -> bool {
     for _ in 0..limit {

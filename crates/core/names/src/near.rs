@@ -24,8 +24,8 @@ const BEGINNING: u32 = 200;
 /// The loss of nearness if every letter is wrong. If only some letters are wrong, the loss is proportionally
 /// smaller.
 const EDIT_LOSS: u32 = 750;
-/// The loss of score and rank for a single gap (a run of missing letters) as long as the whole name. The loss
-/// for a shorter gap is proportionally smaller.
+/// The loss of score and rank for a single gap (a run of missing letters) that is as long as the whole name.
+/// The loss for a shorter gap is proportionally smaller.
 const GAP_LOSS: u32 = 800;
 const OTHER_WORD_LOSS: u32 = 80;
 /// Added to the nearness if the requested name is only the beginning of the name.
@@ -33,9 +33,9 @@ const CONTINUATION: u32 = 60;
 /// Maximum nearness from letters.
 const LETTERS_AT_MOST: u32 = 990;
 const SCORE_OF_INITIALS: u32 = 700;
-/// The rank, before it is multiplied by [`SCORE_WEIGHT`], of a name with at least [`MANY_INITIALS`] matching
-/// initials. This rank is higher than the rank for fewer initials, because many initials rarely match by
-/// chance.
+/// The rank of a name with at least [`MANY_INITIALS`] matching initials, before it is multiplied by
+/// [`SCORE_WEIGHT`]. This rank is higher than the rank for fewer initials, because many initials rarely match
+/// by chance.
 const RANK_OF_MANY_INITIALS: u32 = 860;
 const MANY_INITIALS: usize = 4;
 /// The weight of the nearness in the rank of a name. The other part of the rank is the closeness of letters.
@@ -231,9 +231,9 @@ impl Scratch {
     }
 }
 
-/// The pair that the word at `position` of a name forms if it matches the requested words as `word_use`
-/// describes. `starts` are the possible matches of the previous word, and `before` are the possible matches
-/// of the word before the previous word.
+/// Pairs the word at `position` of a name with requested words, if it completes a match with them. `word_use`
+/// is the possible match of this word. `starts` are the possible matches of the previous word, and `before`
+/// those of the word before the previous word.
 fn pair_of(word_use: WordUse, (before, starts): (&[WordUse], &[WordUse]), position: usize) -> Option<Pair> {
     match word_use {
         WordUse::Whole { wanted, nearness, reasons } => Some(Pair { nearness, wanted, name: 1 << position, reasons }),

@@ -40,8 +40,8 @@ impl ByLength {
         Self { starts, signatures, numbers }
     }
 
-    /// Calls `found` with the number of each text that, judging by its length and signature, may differ by at
-    /// most `edits` edits.
+    /// Calls `found` with the number of each text whose length and signature allow a distance of at most
+    /// `edits` edits.
     pub(crate) fn scan(&self, length: usize, signature: Signature, edits: u32, mut found: impl FnMut(u32)) {
         let start = |length: usize| self.starts.get(length.min(MAX_FLAT_BYTES + 1)).map_or(0, |at| *at as usize);
         let range = start(length.saturating_sub(edits as usize))..start(length + edits as usize + 1);
@@ -142,8 +142,8 @@ impl NearIndex {
     }
 }
 
-/// The length as a key of [`ByLength`]. All texts longer than [`MAX_FLAT_BYTES`] have the same key, which no
-/// scan reads.
+/// The length as a key of [`ByLength`]. All texts with at least [`MAX_FLAT_BYTES`] characters have the same
+/// key.
 fn length_of(num_characters: usize) -> u8 {
     num_characters.min(MAX_FLAT_BYTES) as u8
 }

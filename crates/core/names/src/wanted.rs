@@ -133,8 +133,8 @@ impl WantedName {
     }
 
     /// Splits the name: the last `num_words` words become the name, and the words before them become the
-    /// owner. For example, `server_run` becomes `server.run`. `None` if there are no such words, or if the
-    /// name already has an owner.
+    /// owner. For example, `server_run` becomes `server.run`. `None` if the name or the owner would be empty,
+    /// or if the name already has an owner.
     pub fn with_joined_owner(&self, num_words: usize) -> Option<Self> {
         let at = self.words.len().checked_sub(num_words).filter(|at| *at > 0 && num_words > 0)?;
         let (owner, name) = self.words.split_at(at);

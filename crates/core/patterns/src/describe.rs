@@ -32,7 +32,7 @@ pub fn find_patterns(repository: RepositoryId, shapes: &[Shape], settings: &Patt
     patterns
 }
 
-/// Clusters the shapes of one kind and language. Returns for each cluster the canonical member, and all
+/// Clusters the shapes of one kind and language. For each cluster, returns the canonical member, and all
 /// members in order of path and line.
 fn clusters_of<'s>(shapes: &[&'s Shape], settings: &PatternSettings) -> Vec<(&'s Shape, Vec<&'s Shape>)> {
     let numbers = number_elements(shapes);

@@ -4,9 +4,9 @@
 //! common. Therefore only sets that share a rare element are compared. An element that thousands of classes
 //! have, such as `__init__`, causes no comparison.
 //!
-//! If thousands of sets are similar, this rule would still compare all pairs of them. Therefore, if many sets
-//! share a rare element, only the first of them are compared with all the others. The clusters around these
-//! first sets have the same members as if all pairs had been compared.
+//! Even with this rule, thousands of similar sets would all be compared with each other. Therefore, if many
+//! sets share a rare element, only the first of them are compared with all the others. The clusters around
+//! these first sets have the same members as if all pairs had been compared.
 
 use rustc_hash::FxHashMap;
 

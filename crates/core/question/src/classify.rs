@@ -52,8 +52,8 @@ pub(crate) fn classify(reading: &Reading) -> Classified {
     found.unwrap_or_else(|| Classified::new(QueryType::Concept, TypeReason::NoTest))
 }
 
-/// A question that is only a quoted term or a code span asks for this term: "where is `open` defined". But
-/// "where is `open` used" asks for a relation.
+/// A question that consists only of a quoted term or code span and lead-ins asks for this term: "where is
+/// `open` defined". But "where is `open` used" asks for a relation.
 fn only_span(reading: &Reading) -> Option<Classified> {
     let index = symbol::only_span(reading.tokens)?;
     if relationship::find(reading.tokens).is_some() {

@@ -30,9 +30,10 @@ static AUXILIARIES: LazyLock<&[&str]> = LazyLock::new(|| list("auxiliaries"));
 
 /// The slots `a` and `b` match the two ends of the flow. The slot `x` matches the subject.
 ///
-/// The words "from A to B" alone make a question a flow question only beside a word such as "path" or "get"
-/// ([`Guard::Travel`]). Every other rule with "from A to B" reads the ends of a question that has the form of
-/// a flow question even without these words, such as "how is X passed to B" or "trace the X".
+/// The words "from A to B" alone do not make a question a flow question: a word such as "path" or "get" must
+/// be near them ([`Guard::Travel`]). All other rules with "from A to B" match questions that have the form of
+/// a flow question even without these words, such as "how is X passed to B" or "trace the X". In these rules,
+/// "from A to B" only names the ends.
 const RULES: &[(&str, Guard)] = &[
     ("how does|do|did|can|could|would|will <x> @adv* @move from <a> to|into <b> $", Guard::None),
     (
@@ -144,8 +145,8 @@ fn is_accepted(tokens: &[Token], found: &Found, guard: Guard) -> bool {
     }
 }
 
-/// The word that names the flow may be among this number of words after "from A to B": "from API to database
-/// data flow".
+/// Maximum number of words after "from A to B" among which the word that names the flow is searched: "from
+/// API to database data flow".
 const NUM_WORDS_AFTER: usize = 2;
 
 /// The word next to "from A to B" that identifies a question about a flow. The word precedes the two ends in

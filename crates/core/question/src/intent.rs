@@ -120,10 +120,10 @@ const RULES: &[(&str, Intent)] = &[
 /// Words that ask for help with an error.
 static DEBUG_WORDS: LazyLock<&[&str]> = LazyLock::new(|| list("debug_words"));
 
-/// Words after which an error word names a topic, such as "error handling".
+/// Words that, after an error word, show that it names a topic: "handling" in "error handling".
 static TOPIC_WORDS: LazyLock<&[&str]> = LazyLock::new(|| list("topic_words"));
 
-/// Words before which an error word names a topic, such as "custom errors".
+/// Words that, before an error word, show that it names a topic: "custom" in "custom errors".
 static BEFORE_TOPICS: LazyLock<&[&str]> = LazyLock::new(|| list("before_topics"));
 
 static COMPILED: LazyLock<Vec<(Phrase, Intent)>> = LazyLock::new(|| {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// How the code that a relationship question asks for is related to the code that the question names.
+/// The relation of the requested code to the code that a relationship question names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {

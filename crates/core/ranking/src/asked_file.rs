@@ -5,19 +5,19 @@
 
 use crate::QueryWords;
 
-/// A question with at most this number of keywords is the name or the subject of something.
+/// A question with at most this number of keywords is treated as one that asks for a file.
 const MAX_KEYWORDS_OF_NAME: usize = 2;
-/// A longer description of a file is not expected before the first word of [`ENDS`].
+/// Maximum number of words before the first word of [`ENDS`] in a question that asks for a file.
 const MAX_WORDS: usize = 5;
 
-/// The first words after the noun phrase at the start of a question. Sorted.
+/// Words that end the noun phrase at the start of a question. Sorted.
 const ENDS: [&str; 17] = [
     "and", "at", "by", "for", "from", "how", "in", "of", "on", "that", "to", "when", "where", "which", "who", "whose",
     "with",
 ];
 /// A question with one of these words is a sentence. Sorted.
 const VERBS: [&str; 7] = ["are", "be", "does", "gets", "is", "was", "were"];
-/// A noun phrase does not contain an article after another word. Sorted.
+/// A phrase with one of these words after its first word is not treated as a noun phrase. Sorted.
 const ARTICLES: [&str; 3] = ["a", "an", "the"];
 /// Words for kinds of files and directories. Sorted.
 const FILES: [&str; 38] = [

@@ -4,7 +4,7 @@
 
 use crate::words;
 
-/// This number of letters of a word is counted as one token. The number is an average over common tokenizers.
+/// Number of letters of a word that are counted as one token: an average over common tokenizers.
 const LETTERS_PER_TOKEN: usize = 6;
 const DIGITS_PER_TOKEN: usize = 3;
 

@@ -11,7 +11,7 @@ pub struct Candidate {
     pub chunk: ChunkRecord,
     /// `None` if the chunk is not in the list of vectors.
     pub dense: Option<Listed>,
-    /// The vector score. It is also known for chunks after the end of the list. `None` if it is not known.
+    /// The vector score. It may be known even if the list ends before the chunk. `None` if it is not known.
     pub dense_score: Option<i64>,
     /// `None` if the chunk contains no term of the question.
     pub terms: Option<Listed>,
@@ -33,8 +33,8 @@ pub struct Candidate {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct RelationRank {
     /// The zero-based position of the definition. All code that is related to the first definition comes
-    /// first, then all code that is related to the second definition, and so on. The code is not mixed,
-    /// because the definitions have only their name in common.
+    /// first, then all code that is related to the second definition, and so on. Code for different
+    /// definitions is not mixed, because the definitions have only their name in common.
     pub definition: u32,
     /// The rank among the code that is related to any of the definitions; the first rank is 1.
     pub rank: u32,

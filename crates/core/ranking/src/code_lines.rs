@@ -7,14 +7,14 @@ use crate::words;
 
 /// A line that begins with one of these strings is a comment.
 const COMMENT: [&str; 8] = ["//", "/*", "*", "#", "--", ";;", "{-", "%"];
-/// The signs that begin and end a docstring, or a literal of several lines.
+/// The quotes that begin and end a docstring, or a literal of several lines.
 const LONG_QUOTES: [&str; 2] = ["\"\"\"", "'''"];
-/// Lines of these languages begin with `#`, but are no comments.
+/// Lines with one of these beginnings are not comments, although they begin with `#`.
 const DIRECTIVES: [&str; 6] = ["#include", "#define", "#if", "#el", "#pragma", "#["];
 
 /// The lines of a text that are not comments.
 pub(crate) fn code_lines(text: &str) -> impl Iterator<Item = &str> {
-    // The signs that end the open docstring or literal, and whether it is a docstring.
+    // The quotes that end the open docstring or literal, and whether it is a docstring.
     let mut open: Option<(&str, bool)> = None;
     text.lines().filter(move |line| {
         let line = line.trim_start();

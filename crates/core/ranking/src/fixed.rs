@@ -23,7 +23,7 @@ pub(crate) fn log2_of_ratio(numerator: u64, denominator: u64, fraction_bits: u32
     logarithm
 }
 
-/// The number 1 in ranking points, which are counted in millionths.
+/// The number 1 in millionths, the unit of ranking points.
 pub(crate) const ONE: u64 = 1_000_000;
 
 /// `part / whole` in millionths, between 0 and 1. If `whole` is not positive, the result is 0.

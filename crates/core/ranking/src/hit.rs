@@ -49,8 +49,8 @@ pub struct RankedHit {
     pub score: u64,
     pub contributions: Vec<Contribution>,
     pub scores: Scores,
-    /// All factors that changed the score. The priors multiply the contributions. The factors for a further
-    /// hit in a file, and for a pattern that the question does not ask for, multiply the sum. In the second
+    /// All factors that changed the score. The priors apply to the contributions. The factors for a further
+    /// hit in a file, and for a pattern that the question does not ask for, apply to the sum. In the second
     /// stage, the contribution `prior` is the logarithm of the product of these factors.
     pub priors: Vec<Prior>,
     pub relation_rank: Option<RelationRank>,

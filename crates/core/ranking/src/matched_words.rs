@@ -46,7 +46,7 @@ pub(crate) fn matched_words(question: &str, rarity: impl Fn(&str) -> u32) -> Vec
     found
 }
 
-/// Whether the meaning of a question can be compared word by word: it contains such words, and most of its
+/// Whether the meaning of a question can be compared word by word: it contains ASCII words, and most of its
 /// letters are ASCII letters. The table of words contains no words of other scripts.
 pub fn is_comparable(question: &str) -> bool {
     let letters = question.chars().filter(|character| character.is_alphabetic());

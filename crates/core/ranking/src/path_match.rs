@@ -6,10 +6,10 @@ use crate::fixed::{ONE, times};
 use crate::stem::stem;
 use crate::{is_stop_word, words};
 
-/// The points of a path are the sum of points for three shares: the share of the question's words that are in
-/// the file's name, the share of the name's words that are in the question, and the share of the question's
-/// words, weighted by rarity, that are in the names of the directories. These are the maximum points for each
-/// share, in millionths.
+/// The points of a path are the sum of the points for three shares. The first is the share of the question's
+/// words that are in the file's name. The second is the share of the name's words that are in the question.
+/// The third is the share of the question's words, weighted by rarity, that are in the names of the
+/// directories. These are the maximum points for each share, in millionths.
 const QUESTION_WORDS_IN_NAME: u64 = 500_000;
 const NAME_WORDS_IN_QUESTION: u64 = 400_000;
 const RARE_WORDS_IN_DIRECTORIES: u64 = 200_000;

@@ -133,7 +133,7 @@ const NAVIGATION_PAIRS: [(&str, &str); 24] = [
     ("tests", "run"),
     ("where", "start"),
 ];
-/// Extensions of files whose chunks of kind window contain prose or data, not code. Sorted.
+/// Extensions of files whose chunks of kind `text` contain prose or data, not code. Sorted.
 const TEXT_EXTENSIONS: [&str; 22] = [
     "adoc", "cfg", "conf", "css", "csv", "htm", "html", "ini", "json", "log", "lst", "md", "po", "rst", "sql", "svg",
     "text", "toml", "tsv", "txt", "xml", "yml",

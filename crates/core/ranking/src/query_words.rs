@@ -169,8 +169,8 @@ const RELATIVE: [&str; 4] = ["crate", "self", "super", "this"];
 /// Stems of file names. A file with one of these stems represents its directory.
 const DIRECTORY_STEMS: [&str; 5] = ["mod", "lib", "index", "__init__", "main"];
 
-/// Whether a dotted name is the name of the symbol, its qualified name, or the qualified name with the last
-/// parts of the module or path before it.
+/// Whether a dotted name is the name of the symbol, its qualified name, or the last parts of the module or
+/// path followed by the qualified name.
 fn names_symbol(asked: &str, symbol: &SymbolEntry) -> bool {
     let asked: Vec<&str> = asked.split('.').skip_while(|part| RELATIVE.contains(part)).collect();
     if let [name] = asked.as_slice() {

@@ -27,7 +27,7 @@ use crate::repository_evidence::{HitEvidence, unrelated_repositories};
 use crate::repository_words::prior_of_share;
 use crate::{QueryWords, RepositoryWords, ScopeFrequencies, Signal, Signals, StopWords, Weights, fold_style, terms};
 
-/// Points of the best hit of a file for the scores of all hits in the file.
+/// Maximum points that the best hit of a file gets for the scores of all hits in the file.
 const FILE_EVIDENCE: u64 = 3 * ONE / 10;
 /// Points for the definition whose name is exactly the requested name.
 const DEFINITION: u64 = 2 * ONE;

@@ -12,16 +12,16 @@ use crate::{ScopeFrequencies, StopWords, shipped_frequencies, terms};
 
 /// Minimum score of a question that is not refused, in thousandths of the natural logarithm of the odds.
 const MIN_SCORE: i64 = -250;
-/// Replaces [`MIN_SCORE`] for a question with two keywords if the searched chunks contain one of them. This
-/// minimum is lower, because the missing keyword may be an unusual word for something that the code names
-/// differently.
+/// Replaces [`MIN_SCORE`] for a question with two keywords if the searched chunks contain only one of them.
+/// This minimum is lower, because the missing keyword may be an unusual word for something that the code
+/// names differently.
 const MIN_SCORE_OF_TWO: i64 = -3_000;
 /// A question is refused regardless of its score if at least this share of its keywords is missing and does
 /// not occur in public code. The share is in percent; keywords are weighted by rarity.
 const GIBBERISH_PERCENT: i64 = 75;
-/// A question is not refused if a smaller share of its keywords is missing. The share is in percent; keywords
-/// are weighted by rarity. This limit does not apply if a missing keyword names a technology or is an
-/// everyday word.
+/// A question is not refused if less than this share of its keywords is missing. The share is in percent;
+/// keywords are weighted by rarity. This limit does not apply if a missing keyword names a technology or is
+/// an everyday word.
 const MIN_MISSING_PERCENT: i64 = 25;
 /// A common word may be missing because the code uses a different word for the same thing. This minimum
 /// applies if public code contains all missing keywords, and none of them names a technology or is an
@@ -108,7 +108,7 @@ pub struct AnswerRelevance {
 }
 
 impl AnswerRelevance {
-    /// The relevance of results that are shown without computing a score.
+    /// The relevance of results that are shown without a score.
     pub const SHOWN: Self = Self { is_relevant: true, score: None, missing: Vec::new() };
 }
 

@@ -60,7 +60,7 @@ impl RepositoryWords {
         self.keywords.len()
     }
 
-    /// The keywords of which a repository contains at least a half, in the order of the question.
+    /// The keywords of which a repository contains at least half, in the order of the question.
     pub fn of_repository(&self, repository: RepositoryId) -> Vec<&str> {
         let contained = self.contained.get(&repository).map(Vec::as_slice).unwrap_or_default();
         let words = self.keywords.iter().zip(contained);
@@ -106,11 +106,11 @@ fn rarity(word: &QuestionWord, frequencies: &ScopeFrequencies) -> u64 {
     word.forms().map(of_form).min().unwrap_or_default()
 }
 
-/// How much of a word a repository with these terms contains, in percent. A word without terms is not
+/// The percentage of a word that a repository with these terms contains. A word without terms is not
 /// contained.
 ///
 /// In a script without spaces between words, a run of several words is one keyword, whose terms are the pairs
-/// of neighbouring characters. A repository may contain the words at different places, and then lacks the
+/// of neighbouring characters. A repository may contain the words in different places, and then lacks the
 /// pairs that consist of the end of one word and the beginning of the next. Therefore the share of the
 /// characters that belong to any known pair is returned.
 fn percent_contained(word: &str, has: impl Fn(u32) -> bool) -> u64 {

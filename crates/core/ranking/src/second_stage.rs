@@ -6,8 +6,8 @@
 //! word of the question, the sum of term weights, and the length of literals. The logarithm of the product of
 //! the priors is added too. The weights were measured on the tuning half of the evaluation set.
 //!
-//! The hits that an edge of the graph, a pattern or a definition places first keep their scores and places.
-//! All other hits of the second stage come next, and then the remaining hits of the first stage.
+//! Hits that come first because of an edge of the graph, a pattern or a definition keep their scores and
+//! places. All other hits of the second stage come next, and then the remaining hits of the first stage.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,9 +43,10 @@ const NAMES: i64 = 50;
 const PRIOR: i64 = 200;
 /// The limits of this logarithm, in thousandths.
 const PRIOR_RANGE: (i64, i64) = (-2_500, 1_000);
-/// The share of the score of a hit that the code gets which this hit mentions, in percent.
+/// Code that a good hit mentions gets this share, in percent, of the difference between the score of that hit
+/// and the score at `UNMENTIONED_PERCENTILE`.
 const MENTIONED: i64 = 15;
-/// The percentile of the scores that counts for code that no hit mentions.
+/// The percentile of the scores above which a hit is good. Mentions by other hits have no effect.
 const UNMENTIONED_PERCENTILE: usize = 30;
 /// Subtracted from the score of each further hit in a file, in hundredths.
 const SAME_FILE: i64 = 50;
@@ -54,11 +55,11 @@ const SAME_FILE: i64 = 50;
 const UNIT: i64 = 5;
 /// The highest score of a hit after the second stage. Hits of the second stage have higher scores.
 const BASE: i64 = 200_000;
-/// The score of an average hit above `BASE`, and the distance below the average at which half of this score
-/// is left.
+/// The number of points above `BASE` that an average hit scores. At the distance `HALF` below the average,
+/// half of these points are left.
 const AVERAGE: i64 = 300_000;
 const HALF: i64 = 3_000_000;
-/// The number of points by which a pattern that the question does not ask for is behind another hit.
+/// Minimum number of points between a pattern that the question does not ask for and the best other hit.
 const BEHIND: i64 = 1_000;
 
 /// The facts about a question that the second stage uses.
@@ -127,8 +128,8 @@ fn add(hit: &mut RankedHit, name: &'static str, points: i64) {
     }
 }
 
-/// Adds the points that make the score positive and higher than `BASE`. Scores above the average keep their
-/// distances, because the graph uses shares of scores.
+/// Adds the points that make the score positive and higher than `BASE`. The differences between scores above
+/// the average are kept, because hits that the graph adds get shares of these scores.
 fn set_score(hit: &mut RankedHit) {
     let points = points(hit);
     let score = if points >= 0 { AVERAGE + points } else { AVERAGE * HALF / (HALF - points) };
@@ -194,7 +195,7 @@ impl SecondStage<'_> {
             parts.add_standardised("literals", LITERALS, &parts.values(length_of_literals));
         }
         for (name, weight) in [("path", PATH), ("names", NAMES)] {
-            // A point of the first stage is counted in millionths.
+            // Points of the first stage are counted in millionths, so they are converted to thousandths.
             parts.add(name, 1, &parts.values(|hit| weight * part_of(hit, name) / STANDARD));
         }
         parts.add("prior", PRIOR, &parts.values(logarithm_of_priors));
@@ -256,7 +257,7 @@ impl SecondStage<'_> {
     }
 }
 
-/// The weight of the term scores, in hundredths of 1/1000.
+/// The weight of the term scores, in units of 1/100,000.
 fn weight_of_terms(coverage: i64) -> i64 {
     let square = coverage * coverage / STANDARD;
     TERMS * square * square / STANDARD

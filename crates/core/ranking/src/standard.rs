@@ -4,22 +4,23 @@
 //! the ranks of a list are relative to its best value, so they are nearly equal in the middle of the list,
 //! where most answers are. Standardised values also differ there.
 
-/// The number 1 among standardised values, which are counted in thousandths.
+/// The standardised value 1, in thousandths.
 pub(crate) const STANDARD: i64 = 1_000;
 /// Larger distances are treated as this distance, so that a single value cannot decide alone.
 const MAX_DISTANCE: i64 = 4 * STANDARD;
 /// Larger distances below the median are treated as this distance, because all values far below the median
-/// mean the same.
+/// are equivalent.
 const MAX_BELOW_MEDIAN: i64 = STANDARD;
 
-/// The distances from the mean in thousandths of the standard deviation, between -4 and 4. All results are 0
-/// if all values are equal.
+/// The distances from the mean, in thousandths of the standard deviation, limited to 4 standard deviations.
+/// All results are 0 if all values are equal.
 pub(crate) fn standardised(values: &[i64]) -> Vec<i64> {
     let values = Values::of(values);
     values.distances(values.mean, 0, MAX_DISTANCE)
 }
 
-/// The distances from the median in thousandths of the standard deviation, between -1 and 4.
+/// The distances from the median, in thousandths of the standard deviation, limited to 1 standard deviation
+/// below the median and 4 above.
 ///
 /// `slack` is added to the standard deviation and has the unit of the values. With it, small differences
 /// between values that are almost equal stay small.

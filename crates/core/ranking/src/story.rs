@@ -198,8 +198,8 @@ mod tests {
     }
 
     /// `relevant` contains the scores of nodes, each of which is a hit of its own. In `relevant`, `<a` marks
-    /// the node at which the flow begins, and `b>` the node at which it ends. With two signs, the name of the
-    /// node is the end; with one sign, it contains a word of the end.
+    /// the node at which the flow begins, and `b>` the node at which it ends. With `<<a` or `b>>`, the name
+    /// of the node is the end; with `<a` or `b>`, it contains a word of the end.
     fn check(links: &[&str], relevant: &[(&str, u64)], ends: Ends, expect: Option<(&[&str], bool)>) {
         let end = |is_whole: bool, is_name: bool| match (is_whole, is_name) {
             (true, _) => EndMatch::Whole,

@@ -4,8 +4,8 @@ use std::fmt;
 
 use cairn_domain::{EdgeKind, RepoPath};
 
-/// Maximum number of lines of equal edges, and of different edges, that a text lists. Further lines and edges
-/// are only counted.
+/// Maximum number of different edges that a text lists, and of lines that it lists for equal edges. Further
+/// edges and lines are only counted.
 const MAX_LISTED: usize = 20;
 
 /// An edge between a hit and a symbol or file. The question names this symbol or file, or another hit shows

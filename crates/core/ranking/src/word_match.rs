@@ -12,9 +12,9 @@ use rustc_hash::FxHashMap;
 use crate::standard::above_median;
 use crate::{is_stop_word, words};
 
-/// Words after this number of words of a chunk are ignored, as in the vector of the chunk.
+/// Only this number of words at the start of a chunk is compared, as in the vector of the chunk.
 const MAX_WORDS_OF_CHUNK: usize = 1_200;
-/// Shorter words of chunks are ignored, because names of variables have a similarity to any word.
+/// Shorter words of chunks are ignored, because names of variables have some similarity to any word.
 const MIN_WORD: usize = 3;
 /// A similarity of 1, in thousandths.
 const EQUAL: u16 = 1_000;
@@ -145,7 +145,7 @@ mod tests {
         // All texts contain the second word, so it only halves the mean.
         check(&["retry", "send"], &["retrySend", "send", "to send"], &[1_017, 0, 0]);
         check(&["send"], &["send", "send"], &[0, 0]);
-        // The text without the common word is one below the median. The rare word is 1000 / 453.012 above it.
+        // The first text lacks the common word, which counts as -1. The rare word counts as 1000 / 453.012.
         check(&["retry", "send"], &["retry", "send", "send", "send"], &[603, 0, 0, 0]);
         check(&["a", "b"], &["x", "y"], &[0, 0]);
         check(&[], &["send", "retry"], &[0, 0]);

@@ -15,7 +15,7 @@ use crate::{is_shortening, is_stop_word, words};
 /// Maximum number of learned words for each word of a question.
 pub const MAX_LEARNED: usize = 3;
 
-/// Only this number of words at the start of a name are paired.
+/// Words of a name after this number of words are not paired.
 const MAX_WORDS_OF_NAME: usize = 6;
 const MIN_LETTERS: usize = 3;
 /// A word is treated as an abbreviation of another word if the code of at least this number of chunks

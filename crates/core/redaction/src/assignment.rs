@@ -13,8 +13,8 @@ use crate::{beside, context, data, linked};
 /// Maximum number of string literals that are joined to form one value.
 const MOST_PARTS: usize = 32;
 
-/// The value that is assigned to the name that contains the keyword, if the value is a secret. The result has
-/// one range, or several ranges if the value consists of joined string literals.
+/// The value of the name that contains the keyword, if the value is a secret. The result has one range, or
+/// several ranges if the value consists of joined string literals.
 pub(crate) fn secret(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<Vec<Range<usize>>> {
     if let Some(value) = linked::framed(text, &hit, naming) {
         return Some(vec![value]);

@@ -213,7 +213,7 @@ fn without_closers(value: &[u8], before: &Before) -> usize {
     length
 }
 
-/// The first position at or after `from` at which there is no blank. At most 24 blanks are skipped.
+/// The first position at or after `from` that is not a blank. At most 24 blanks are skipped.
 pub(crate) fn skip_blanks(text: &[u8], from: usize) -> usize {
     from + text[from.min(text.len())..].iter().take(24).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }

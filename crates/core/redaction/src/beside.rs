@@ -95,7 +95,7 @@ fn value_of(text: &[u8], key: usize, end: usize) -> Option<(Style, Range<usize>)
     (length > 0).then(|| (Style::Line, cursor.at..cursor.at + length))
 }
 
-/// Whether the text between the two pairs may consist of simple pairs, according to its characters.
+/// Whether the text between the two pairs has only characters that may occur in simple pairs.
 fn are_pairs(between: &[u8]) -> bool {
     between.iter().all(|byte| byte.is_ascii_alphanumeric() || b" \t\r\n\"'\\,:=_-.".contains(byte))
 }

@@ -1,5 +1,5 @@
 //! Finds a value that is alone on a line below its name: in a here document, in a string of several lines, in
-//! a fence of Markdown, or in a definition.
+//! a fenced block of Markdown, or in a definition.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use crate::judge;
 /// Maximum length of the text between the name and the end of its line, in bytes.
 const REACH: usize = 80;
 
-/// Maximum length of the line of a value, in bytes. A line that is longer is not read, because a part of a
-/// secret must not remain visible.
+/// Maximum length of the line of a value, in bytes. A longer line is not read: if only its start were
+/// redacted, a part of the secret would remain visible.
 const LONGEST: usize = judge::LONGEST;
 
 /// Characters of markup that surround a name.

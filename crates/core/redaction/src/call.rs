@@ -33,8 +33,8 @@ pub(crate) static CREDENTIAL_CALLS: &[&str] = &[
     ".open \"",
 ];
 
-/// Calls that write a text into a field or compare it. The name of the field is in a different part of the
-/// same line.
+/// Calls that write a text into a field, or compare a text with the value of a field. The name of the field
+/// is in a different part of the same line.
 const FIELD_CALLS: [&[u8]; 15] = [
     b"sendKeys(",
     b"SendKeys(",
@@ -96,7 +96,7 @@ fn password_word(text: &[u8], at: usize) -> Option<usize> {
     [b"passw".as_slice(), b"pwd", b"passphrase"].into_iter().find(|word| is_word(word)).map(|word| at + word.len())
 }
 
-/// The start of the arguments of the first call on the line that is in `FIELD_CALLS`.
+/// The start of the arguments of the first `FIELD_CALLS` call on the line.
 fn call_on(text: &[u8], line: &Range<usize>) -> Option<usize> {
     (line.start..line.end).find_map(|at| {
         let first = matches!(text[at], b's' | b'S' | b'.' | b'f' | b'a' | b'i');

@@ -43,7 +43,7 @@ impl Cut {
         (named && (numbered || is_table)).then_some(Self::Blanks)
     }
 
-    /// A row may have at most this many cells more than the head.
+    /// A row may have at most this many more cells than the head.
     pub(crate) fn most_shift(self) -> usize {
         usize::from(self == Self::Blanks)
     }

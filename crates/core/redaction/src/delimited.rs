@@ -15,8 +15,8 @@ const WORDS: [&[u8]; 13] = [b"%q", b"%Q", b"%w", b"%W", b"%i", b"%", b"~s", b"~S
 /// Delimiters at the start of a literal, each with the delimiter at its end.
 const PAIRS: [(&str, &str); 6] = [("''", "''"), ("$$", "$$"), ("“", "”"), ("«", "»"), ("‘", "’"), ("$/", "/$")];
 
-/// The content of the literal that begins at `at`. The literal ends on the same line, and only a
-/// character that ends an expression may follow. An unquoted password may begin in the same way.
+/// The content of the literal that begins at `at`. The literal ends on the same line, and only a character
+/// that ends an expression may follow, because an unquoted password may begin in the same way.
 pub(crate) fn literal(text: &[u8], at: usize) -> Option<Range<usize>> {
     let rest = &text[at.min(text.len())..text.len().min(at + LONGEST)];
     let first = *rest.first()?;

@@ -224,7 +224,7 @@ fn has_known_word(name: &[u8]) -> bool {
         "a192", "a256", "rsa2", "rsa4", "hs256", "rs256", "es256", "int16", "int32", "int64", "float32", "float64", "beta1",
         "alpha1", "ec256", "ec384", "p256", "p384",
     ];
-    // Two letters and digits often occur in a random value, so a short word must begin at its own position.
+    // Two letters and digits often occur in a random value, so a short known word must begin a word.
     let begins = |at: usize| {
         at == 0
             || !name[at - 1].is_ascii_alphabetic()

@@ -35,8 +35,8 @@ const FRAMES: [(&str, &str, End); 17] = [
     ("", " {", End::At("}")),
 ];
 
-/// Maximum length of the text from the name to the end of the value, in bytes. A value that is longer is not
-/// read, because a part of a secret must not remain visible.
+/// Maximum length of the text from the name to the end of the value, in bytes. A longer value is not read: if
+/// only its start were redacted, a part of the secret would remain visible.
 const LONGEST: usize = judge::LONGEST;
 
 /// Whether the text after the name may belong to a frame. This check is cheap.

@@ -59,8 +59,8 @@ pub fn measure(surrounding: &Surrounding, kind: Kind, num_values: u64, redact: &
     count
 }
 
-/// A value of the kind in the form in which its surroundings contain it. `None` if these surroundings can
-/// contain almost no value of this kind.
+/// A value of the kind, written as its surroundings require. `None` if these surroundings can contain almost
+/// no value of this kind.
 fn written_value(kind: Kind, writing: Writing, dice: &mut Dice) -> Option<String> {
     (0..20).find_map(|_| written(&password(kind, dice), writing))
 }

@@ -12,7 +12,7 @@ use crate::untrusted::{Untrusted, quoted};
 /// Maximum compiled size of a regular expression, in bytes. Larger expressions are rejected, because they
 /// could exhaust the memory.
 const REGEX_BYTES: usize = 256 * 1024;
-/// To measure its size, an expression is compiled with each of these limits, in bytes, because the library
+/// An expression is compiled with each of these limits, in bytes, to measure its size, because the library
 /// reports only whether a limit is exceeded.
 const REGEX_STEPS: [usize; 3] = [8 * 1024, 32 * 1024, 128 * 1024];
 /// Estimated size of a compiled glob, in bytes.

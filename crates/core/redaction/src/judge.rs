@@ -102,7 +102,8 @@ fn is_explicit(naming: Naming, style: Style, value: &[u8]) -> bool {
         && (is_random_in_part(value) || (matches!(style, Style::Literal | Style::Call) && is_strong(value)))
 }
 
-/// Whether a chosen value has at least eight bytes, digits, capitals or special characters, and few words.
+/// Whether a chosen value has at least eight bytes, few words, and a mix of characters: digits together with
+/// capitals or special characters, or random capitals.
 fn is_mixed(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     let is_various = shape.digits > 0 && shape.letters() > 1 && shape.upper + shape.signs > 0;

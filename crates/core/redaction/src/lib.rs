@@ -9,7 +9,7 @@
 //! Invariants:
 //! - The redacted text has the same number of lines as the original text.
 //! - Redacting a redacted text finds no secret and changes nothing.
-//! - A finding contains the line and the rule, never the value.
+//! - A finding contains the rule and the number of the line, never the value.
 //! - The rules use no floating-point numbers, so every machine makes the same decisions.
 
 mod append;

@@ -240,8 +240,8 @@ impl Glue {
         may_break && is_declared && self.num_words <= MOST_WORDS && self.num_unknown <= MOST_UNKNOWN
     }
 
-    /// Whether the text that begins with `rest` cannot be between a name and its value, because of the
-    /// characters next to its first character.
+    /// Whether the first character of `rest`, judged by the characters next to it, cannot be between a name
+    /// and its value.
     fn excludes(&self, rest: &[u8], cursor: &Cursor<'_>) -> bool {
         match rest {
             [b':', b':', next, ..] => next.is_ascii_alphanumeric(),

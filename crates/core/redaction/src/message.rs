@@ -40,13 +40,13 @@ pub struct Given<'text>(pub &'text str);
 #[derive(Clone, Copy, Debug)]
 pub struct Phrase<'text>(pub &'text str);
 
-/// A text that a caller may copy into a call, for example a target. It is only shortened to the maximum for
-/// the whole message.
+/// A text that a caller may copy into a call, for example a target. It is shortened only if it exceeds the
+/// maximum for the whole message.
 #[derive(Clone, Debug)]
 pub struct Whole(pub Untrusted);
 
-/// A computed text that contains no text of a repository, or quotes it: a list of Cairn's own words, or the
-/// chain of causes of an error.
+/// A computed text in which any text of a repository is quoted: a list of Cairn's own words, or the chain of
+/// causes of an error.
 #[derive(Clone, Debug)]
 pub struct Own(pub String);
 
@@ -167,7 +167,7 @@ impl Words for Message {
     }
 }
 
-/// Texts that quote every text of a repository, and are bounded.
+/// Types whose texts quote all text of a repository and have a limited length.
 macro_rules! own_texts {
     ($($text:ty),*) => {
         $(

@@ -156,8 +156,8 @@ pub(crate) fn is_case_noise(value: &[u8]) -> bool {
     shape.in_words * 3 <= letters.len() && (is_mixed || is_rare)
 }
 
-/// Whether the value mixes lower-case letters and capitals at random, has no brackets or separators, and its
-/// words are shorter than in names such as `hostKeyBytes`.
+/// Whether the value mixes lower-case letters and capitals at random, has no brackets or separators, and has
+/// shorter words than names such as `hostKeyBytes`.
 pub(crate) fn is_capital_noise(value: &[u8]) -> bool {
     let num_letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
     is_case_noise(value) && !has_brackets(value) && word_runs(value).count() * 7 >= num_letters * 2

@@ -58,7 +58,7 @@ pub enum Writing {
     Backslash,
     /// The base64 of the value.
     Base64,
-    /// The userinfo of a URL. Its special characters are not encoded, but it contains none that end the host.
+    /// The userinfo of a URL, without percent-encoding. The value contains no character that ends the host.
     RawUrl,
 }
 

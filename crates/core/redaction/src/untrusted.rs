@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn secret_halved_by_the_cut_is_not_shown() {
-        // Redaction replaces nearly all of the text before the token in `encoded` with one marker.
+        // Redaction replaces nearly all of `encoded`, the text before the token, with one marker.
         let encoded = "cGFzc3dvcmQ9azNKOXhRN3daMnBMCg".repeat(1 << 10);
         for length in MAX_REDACTED_BYTES - 60..MAX_REDACTED_BYTES {
             let text = format!("{} {} x", &encoded[..length], token());

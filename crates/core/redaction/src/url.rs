@@ -68,8 +68,8 @@ fn scheme_start(text: &[u8], colon: usize) -> usize {
     floor + text[floor..colon].iter().rposition(|byte| !is_part(byte)).map_or(0, |at| at + 1)
 }
 
-/// The characters that end a URL, in addition to blanks and some other characters. A generated password that
-/// is not percent-encoded may contain these characters.
+/// The characters that end a URL only in some places, because a generated password that is not
+/// percent-encoded may contain them. Blanks and some other characters end a URL in every place.
 struct Ends {
     /// A single quote precedes the URL.
     quote: bool,
@@ -82,7 +82,7 @@ struct Ends {
 }
 
 impl Ends {
-    /// The ends of the URL whose `://` begins at `colon`.
+    /// The characters that end the URL whose `://` begins at `colon`.
     fn of(text: &[u8], colon: usize) -> Self {
         let line = line_before(text, scheme_start(text, colon));
         let is_open = |quote: u8| line.iter().filter(|byte| **byte == quote).count() % 2 == 1;

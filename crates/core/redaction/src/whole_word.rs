@@ -6,15 +6,16 @@ use std::ops::Range;
 /// Maximum number of bytes by which a secret is extended.
 const REACH: usize = 1 << 14;
 
-/// The last word to whose end a secret was extended. Rules may find several secrets in one long word, and the
-/// word is read only once.
+/// Extends secrets to the ends of their words. Rules may find several secrets in one long word, so the last
+/// word is kept and is read only once.
 #[derive(Default)]
 pub(crate) struct WholeWords {
     last: Range<usize>,
 }
 
 impl WholeWords {
-    /// The end of the value, or the end of the word or the base64 in which the value ends.
+    /// The end of the word or base64 text in which the value ends, or the end of the value if it does not end
+    /// inside a word.
     pub(crate) fn end(&mut self, text: &[u8], value: &Range<usize>) -> usize {
         if value.is_empty() || !is_inside_word(text, value.end) {
             return value.end;
@@ -28,7 +29,7 @@ impl WholeWords {
     }
 }
 
-/// Whether the text is divided inside a word at `at`.
+/// Whether `at` is inside a word.
 fn is_inside_word(text: &[u8], at: usize) -> bool {
     at > 0 && text[at - 1].is_ascii_alphanumeric() && text.get(at).is_some_and(u8::is_ascii_alphanumeric)
 }

@@ -1,5 +1,5 @@
-//! Divides a command line into words in the same way as a shell. The command line may be inside a string of a
-//! program.
+//! Divides a command line into words in the same way as a shell. The command line may be inside a string
+//! literal of a program.
 
 use std::ops::Range;
 
@@ -122,8 +122,8 @@ impl<'text> Words<'text> {
         }
     }
 
-    /// The length of a quoted part at the start of `rest` that has the same quotes as the string around the
-    /// command. Nested quotes of the same kind occur in documents.
+    /// If `rest` starts with a part in the same quotes as the string around the command, the length of this
+    /// part, otherwise 0. Documents contain such nested quotes.
     fn nested_length(&mut self, rest: &[u8]) -> usize {
         match (self.quote, rest) {
             (Some((quote, false)), [byte, next, ..])
@@ -153,7 +153,7 @@ impl<'text> Words<'text> {
             match &rest[at..] {
                 [0..=32 | 127, ..] => break,
                 [b'\\', b'\n' | b'\r', ..] => break,
-                // In a string of a program, this escape ends the line.
+                // In a string literal of a program, this escape is a line break.
                 [b'\\', b'n' | b'r', ..] if self.quote.is_some_and(|(quote, _)| quote != b'`') => break,
                 [b'\\', quote @ (b'"' | b'\''), inner @ ..] if self.quote.is_some_and(|(_, escaped)| !escaped) => {
                     let closing = [b'\\', *quote];

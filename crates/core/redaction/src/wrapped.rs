@@ -1,6 +1,6 @@
 //! Finds secrets of base64 or hexadecimal digits that are divided into several lines after a name: in one
-//! literal, in a list, in a block of markup, or in statements that append to the name. All lines are one
-//! secret.
+//! literal, in a list, in a block of markup, or in statements that append to the name. The lines together are
+//! one secret.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ const BETWEEN: usize = 160;
 /// Maximum length of one secret, in bytes.
 const LONGEST: usize = 64 * 1024;
 
-/// The lines of the secret whose name is around a keyword. The result is empty if there are fewer than two
+/// The lines of the secret whose name contains a keyword. The result is empty if there are fewer than two
 /// lines.
 pub(crate) fn lines(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Range<usize>> {
     let whole = name_end(text, hit.end);
@@ -193,7 +193,7 @@ fn ends_line(rest: &[u8]) -> bool {
     closes_literal(rest) || matches!(rest.get(length), None | Some(b'\n' | b'\\' | b'<'))
 }
 
-/// Whether a literal ends here, and then either its list or argument ends too, or another literal follows.
+/// Whether a literal ends here and is followed by the end of its list or argument, or by another literal.
 fn closes_literal(rest: &[u8]) -> bool {
     let [b'"' | b'\'', rest @ ..] = rest else { return false };
     let rest = &rest[rest.iter().take(4).take_while(|byte| **byte == b' ').count()..];

@@ -1,11 +1,11 @@
-//! Writes a generated value in the form in which its surroundings contain it.
+//! Writes a generated value in the form that its surroundings require.
 
 use std::fmt::Write as _;
 
 use crate::surroundings::Writing;
 
-/// The value in the form in which these surroundings contain it. `None` if these surroundings cannot contain
-/// the value.
+/// The value in the form that these surroundings require. `None` if these surroundings cannot contain the
+/// value.
 pub fn written(value: &str, writing: Writing) -> Option<String> {
     let has = |signs: &str| value.contains(|character| signs.contains(character));
     let escaped = |quote: char| value.replace('\\', "\\\\").replace(quote, &format!("\\{quote}"));
@@ -61,7 +61,7 @@ fn percent_encoded(value: &str, kept: &[u8]) -> String {
     out
 }
 
-/// Adds a backslash before each space and before each ASCII sign except `-_./:+@%,=`.
+/// Adds a backslash before each space and before each ASCII punctuation character except `-_./:+@%,=`.
 fn backslash_escaped(value: &str) -> String {
     let mut out = String::new();
     for character in value.chars() {

@@ -50,18 +50,18 @@ pub enum Command {
         report: String,
         now_ms: i64,
     },
-    /// Records that the broker has confirmed the jobs of these parts.
+    /// Marks the jobs of these parts as confirmed by the broker.
     Sent {
         run: RunId,
         parts: Vec<PartId>,
     },
     SendAgain {
         run: RunId,
-        /// Stages of which the broker still has all jobs; these jobs are not sent again.
+        /// Stages whose jobs the broker still has; these jobs are not sent again.
         held: BTreeSet<StageName>,
         now_ms: i64,
     },
-    /// Records that an attempt at a part failed and that the job of the part is delivered again later.
+    /// Stores the failure of an attempt at a part, whose job is delivered again later.
     PostponePart {
         run: RunId,
         postponed: PostponedPart,
@@ -100,13 +100,12 @@ pub enum Command {
         now_ms: i64,
         again_after_ms: i64,
     },
-    /// Records that the broker has confirmed the job of the request.
+    /// Marks the job of the request as confirmed by the broker.
     Dispatched {
         repository: RepositoryId,
         request: u64,
     },
-    /// Records that an attempt at the requested sync ended with this outcome and that the next attempt starts
-    /// at `until_ms`.
+    /// Stores the outcome of an attempt at the requested sync. The next attempt starts at `until_ms`.
     Postpone {
         repository: RepositoryId,
         request: u64,
@@ -124,7 +123,7 @@ pub enum Command {
         repository: RepositoryId,
         outcome: SyncOutcome,
     },
-    /// Records that the sweep has removed from every store the records that the published run retired.
+    /// Marks the published run as swept: the records that it retired are removed from every store.
     MarkSwept {
         run: RunId,
     },

@@ -28,8 +28,7 @@ pub struct RepositoryDetails {
     pub settings: String,
     /// Former names, sorted.
     pub aliases: Vec<RepositoryName>,
-    /// Set if the repository was registered because it is in the list of an organisation, and not because a
-    /// person registered it.
+    /// Set if the repository was registered from the list of an organisation, and not by a person.
     pub hosted: Option<Hosted>,
 }
 

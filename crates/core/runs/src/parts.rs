@@ -26,7 +26,7 @@ impl PartSet {
         word & (1 << (number % 64)) != 0
     }
 
-    /// Adds a number. Returns whether the number was not in the set before.
+    /// Adds a number. Returns true if the number was not in the set before.
     pub fn insert(&mut self, number: u32) -> bool {
         let (word, bit) = (number as usize / 64, 1 << (number % 64));
         if self.words.len() <= word {

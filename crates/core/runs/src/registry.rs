@@ -22,8 +22,8 @@ pub struct Registry {
     pub seq: PublishedSeq,
     /// The highest published generation.
     pub newest_published: u64,
-    /// Allotted generations that are not published. An aborted generation is removed from this set when it,
-    /// or a later deletion of its repository, is forgotten.
+    /// Allotted generations that are not published. An aborted generation stays in this set until it is
+    /// forgotten, or until a later deletion of its repository is forgotten.
     pub unpublished: BTreeSet<GenerationId>,
     pub deletions: BTreeMap<RepositoryId, Deletion>,
 }

@@ -97,15 +97,15 @@ impl Requests {
         wanted.number
     }
 
-    /// Records that the broker has confirmed the job of the request.
+    /// Marks the job of the request as confirmed by the broker.
     pub fn dispatched(&mut self, number: u64) {
         if let Some(dispatched) = self.dispatched.as_mut().filter(|dispatched| dispatched.request.number == number) {
             dispatched.is_sent = true;
         }
     }
 
-    /// Records that an attempt has failed and that the job is delivered again at `until_ms`. Returns false,
-    /// and changes nothing, if the request with this number is not in progress.
+    /// Stores `until_ms`, at which the job of a failed attempt is delivered again. Returns false, and changes
+    /// nothing, if the request with this number is not in progress.
     pub fn postpone(&mut self, number: u64, until_ms: i64) -> bool {
         let dispatched = self.dispatched.as_mut().filter(|dispatched| dispatched.request.number == number);
         dispatched.map(|dispatched| dispatched.postponed_until_ms = Some(until_ms)).is_some()

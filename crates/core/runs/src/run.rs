@@ -26,7 +26,7 @@ pub struct RunLedger {
     /// still needed as long as views that contain the run are in use.
     pub superseded_at_ms: Option<i64>,
     /// Whether the sweep has removed the run's records from every store. For a published run, these are the
-    /// records that the run retired. For an aborted run, these are the records that the run began.
+    /// records that the run retired. For an aborted run, these are the records that the run created.
     pub is_swept: bool,
     /// Parts whose last attempt failed and which wait for the next attempt. Sorted by part.
     pub postponed: Vec<PostponedPart>,
@@ -180,7 +180,7 @@ impl RunLedger {
         self.stages.iter().flat_map(of_stage).collect()
     }
 
-    /// Records that the broker has confirmed the jobs of these parts.
+    /// Marks the jobs of these parts as confirmed by the broker.
     pub fn sent(&mut self, parts: &[PartId]) {
         for part in parts {
             if let Some(stage) = self.stages.get_mut(&part.stage).filter(|stage| stage.planned.contains(part.number)) {
@@ -209,8 +209,8 @@ impl RunLedger {
         self.sent_again_at_ms = Some(now_ms);
     }
 
-    /// Records that an attempt at a part failed, and the time at which its job is delivered again. If the
-    /// part has ended, nothing changes.
+    /// Stores the failure of an attempt at a part, and the time at which the job of the part is delivered
+    /// again. If the part has ended, nothing changes.
     pub fn postpone(&mut self, postponed: PostponedPart) {
         if self.in_flight().contains(&postponed.part) {
             self.postponed.retain(|earlier| earlier.part != postponed.part);

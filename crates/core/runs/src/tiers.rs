@@ -1,6 +1,6 @@
 //! Decides which files of a store one step of maintenance rewrites.
 //!
-//! The *tier* of a file is the logarithm, to the base 4, of the number of its live rows. If a tier of small
+//! The *tier* of a file is the base-4 logarithm of the number of its live rows. If a tier of small
 //! files has `FILES_PER_TIER` files, these files and all smaller files become one file. So each row is
 //! rewritten about once for each tier, and the number of small files grows with the logarithm of the number
 //! of rows. A file with too many dead rows is also rewritten.

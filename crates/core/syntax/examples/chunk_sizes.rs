@@ -1,10 +1,9 @@
 //! Prints the sizes of chunks and the speed at which they are created: `cargo run --release -p cairn-syntax
 //! --example chunk_sizes -- PATH…`.
 //!
-//! Reads the files below the given paths and divides each into chunks. For each language, it prints the
+//! Reads the files below the given paths and divides each file into chunks. For each language, prints the
 //! deciles of the number of tokens per chunk, the kinds of chunks, and the speed without parsing. With
-//! `SHOW=1`, it instead prints the kind, span, number of tokens, symbol or heading, and header of every
-//! chunk.
+//! `SHOW=1`, prints for every chunk the kind, span, number of tokens, symbol or heading, and header instead.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

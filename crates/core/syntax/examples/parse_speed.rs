@@ -1,8 +1,8 @@
 //! Compares the time for extracting facts with the time for parsing alone: `cargo run --release -p
 //! cairn-syntax --example parse_speed -- PATH…`.
 //!
-//! Reads the files below the given paths. On one core, it first parses each file with tree-sitter alone and
-//! then calls `parse_file`. It measures both times and prints one line per language. The query of a language
+//! Reads the files below the given paths. On one core, first parses each file with tree-sitter alone and then
+//! calls `parse_file`. Measures both times and prints one line per language. The query of a language
 //! is compiled once per process, and the time for compiling is measured separately.
 
 use std::cell::Cell;

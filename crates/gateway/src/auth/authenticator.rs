@@ -18,7 +18,7 @@ const MAX_REMEMBERED: usize = 10_000;
 /// Maximum number of concurrent lookups in the key store. Callers with invalid keys share this limit, so they
 /// cannot block other uses of the store.
 const NUM_LOOKUPS: usize = 4;
-/// Minimum time before the last use of a key is written to the store again.
+/// Minimum time between two writes of a key's last use to the store.
 const TOUCH_EVERY_MS: i64 = 60_000;
 
 /// The reason why no caller was identified for a request.

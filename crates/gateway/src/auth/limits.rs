@@ -1,4 +1,5 @@
-//! Enforces the limits of a key: requests per minute, burst requests after a pause, and concurrent requests.
+//! Enforces the limits of a key: requests per minute, requests in a burst after a pause, and concurrent
+//! requests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

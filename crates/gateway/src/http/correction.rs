@@ -101,7 +101,7 @@ fn correct(path: &str, body: &[u8]) -> Option<Correction> {
     Some(Correction { path: name, body: is_clear.then_some(corrected), fault })
 }
 
-/// Whether the field may have this value. An error about another, missing field is ignored.
+/// Whether the field may have this value. An error about a different field that is missing is ignored.
 fn is_valid(path: &str, field: &str, value: &Value) -> bool {
     let body = serde_json::json!({ field: value }).to_string();
     match Question::parse(path, body.as_bytes()) {

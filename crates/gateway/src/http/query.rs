@@ -1,8 +1,8 @@
 //! Reads questions that are sent by GET: the query string is converted to the body of a POST request.
 //!
-//! The schema of the question defines the names and types of the values. For a list, the name occurs several
-//! times. An invalid query string is refused, because the answer to a question without the invalid part would
-//! look correct.
+//! The schema of the question defines the names and types of the values. For a list, the name is repeated for
+//! each value. An invalid query string is refused, because the answer to a question without the invalid part
+//! would look correct.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

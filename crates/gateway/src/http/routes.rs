@@ -11,8 +11,8 @@ pub fn routes() -> impl Iterator<Item = &'static str> {
     Question::PATHS.iter().copied().chain([MCP, OPENAPI])
 }
 
-/// Whether the question of a route can be sent by GET: only a question that needs no fields and changes
-/// nothing can.
+/// Whether the question of a route can be sent by GET. Such a question must need no fields and must change
+/// nothing.
 pub(super) fn is_read_by_get(path: &str) -> bool {
     let question = Question::parse(path, b"{}");
     question.is_some_and(|question| question.is_ok_and(|question| !matches!(question, Question::Cancel(_))))

@@ -923,7 +923,7 @@ impl Embedder for OtherModel {
 }
 
 /// The error names the two models and, if the caller may index, suggests a call of `index_repository`. A
-/// search for a symbol name needs no vectors, so it works nevertheless.
+/// search for a symbol name needs no vectors, so it still works.
 #[tokio::test]
 async fn vectors_of_another_model_are_reported() {
     let cluster = Cluster::with_model(0, 1, config(), Some("other-1")).await;
@@ -1075,8 +1075,8 @@ async fn error_of_a_wrong_value_names_the_field() {
     assert_eq!(details["max_allowed"], 10_485_760, "{negative}");
 }
 
-/// A number outside of its range is reported with the allowed and the given number. The suggested request has
-/// the nearest number that the tool for agents accepts.
+/// The error for a number outside of its range contains the limit and the given number. The suggested request
+/// has the nearest number that the tool for agents accepts.
 async fn check_numbers(cluster: &Cluster, key: &str) {
     let check = async |path: &str, question: Value, expect: Value, corrected: Value| {
         let refused = cluster.post(key, path, &question).await;

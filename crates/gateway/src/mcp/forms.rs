@@ -8,7 +8,7 @@ use super::arguments::Arguments;
 use super::tools::{Kind, ToolSpec};
 use crate::questions::Question;
 
-/// A form of the calls of a tool: the question to which these calls are converted.
+/// One form of a tool's calls, with the question to which calls of this form are converted.
 struct Form {
     tool: &'static str,
     path: &'static str,
@@ -178,7 +178,8 @@ pub(super) fn call_of(question: &Question, wrong_field: Option<&str>) -> Option<
     let tool = ToolSpec::find(form.tool)?;
     let body = question.short_body();
     let mut arguments = Map::new();
-    // Two fields may belong to one argument. The wrong field is last, so the argument gets the wrong value.
+    // Two fields may belong to one argument. `wrong_field` is last, so the argument gets the value of this
+    // field.
     let is_wrong = |field: &str| wrong_field == Some(field);
     let (wrong, right): (Vec<_>, Vec<_>) = form.fields.iter().partition(|(_, field)| is_wrong(field));
     for (argument, field) in right.into_iter().chain(wrong) {
@@ -200,7 +201,8 @@ pub(super) fn call_of(question: &Question, wrong_field: Option<&str>) -> Option<
     Some((form.tool, arguments))
 }
 
-/// The field of a question that a tool calls `name`, or that clients of the tool often call `name`.
+/// The field of a question that corresponds to a tool argument. `name` is the name of the argument, or a
+/// wrong name that clients often use for it.
 pub(crate) fn field_of(path: &str, name: &str) -> Option<&'static str> {
     let form = FORMS.iter().find(|form| form.path == path)?;
     let tool = ToolSpec::find(form.tool)?;

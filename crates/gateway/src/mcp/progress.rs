@@ -9,8 +9,8 @@ use tokio::sync::mpsc;
 use crate::agent::Agent;
 use crate::index_call::WatchIndexing;
 
-/// The origin of a call. Only a call that the caller made may first index the caller's working tree; a trial
-/// call of a suggestion changes nothing.
+/// The origin of a call. Before a call that the caller made is executed, the caller's working tree may be
+/// indexed. A trial call of a suggestion changes nothing.
 #[derive(Clone)]
 pub(super) enum Origin {
     Caller(Arc<dyn WatchIndexing>),

@@ -17,7 +17,7 @@ use crate::answers::{ErrorReport, SuggestedCall};
 
 /// Maximum number of calls that are suggested for an error or an empty answer.
 pub(super) const MAX_SUGGESTIONS: usize = 2;
-/// Number of tokens of the number of results of a suggested call.
+/// Number of tokens that are needed to state how many results a suggested call has.
 const COUNT_TOKENS: usize = 6;
 
 /// A reply. The suggestions are shown only if `num_results` is 0, because the answer is then empty.
@@ -105,8 +105,8 @@ impl ToolReply {
         self
     }
 
-    /// The most tokens that the text of the result may need: those of the text of the reply, and of the
-    /// longest suggestions. Only after the suggestions are tried, it is known which of them are shown.
+    /// Maximum number of tokens of the result's text: the tokens of the reply's text and of the longest
+    /// suggestions. Which suggestions are shown is known only after they are tried.
     pub(super) fn max_tokens(&self, given: &JsonObject) -> usize {
         let suggestions = if self.num_results == 0 { self.suggestions.as_slice() } else { &[] };
         let tokens = |suggestion: &Suggestion| estimate_tokens(&line(suggestion, given)) + COUNT_TOKENS;

@@ -212,8 +212,8 @@ fn bare(schema: Value) -> Value {
                 if is_reference {
                     return name == "$ref";
                 }
-                // A property may have the same name as a keyword in `LEFT_OUT`. Values that are objects are
-                // kept, because the value of a property is an object, but the value of such a keyword is not.
+                // A property may have the same name as a keyword in `LEFT_OUT`. The value of a property is an
+                // object, but the value of such a keyword is not. Therefore objects are kept.
                 let is_open = name == "additionalProperties" && *value == Value::Bool(true);
                 // Only the format `date-time` is kept. The format of a number, such as `uint32`, describes
                 // only its size in memory.
@@ -226,7 +226,7 @@ fn bare(schema: Value) -> Value {
     }
 }
 
-/// Inlines each definition to which only one reference exists: the definition replaces the reference.
+/// Inlines each definition that is referenced only once: the definition replaces the reference.
 fn inline_definitions(schema: &mut Value) {
     let Some(Value::Object(mut kept)) = schema.as_object_mut().and_then(|fields| fields.remove("$defs")) else {
         return;

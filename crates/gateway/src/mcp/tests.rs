@@ -170,7 +170,7 @@ fn damaged() -> RunResult {
     }
 }
 
-/// Returns the parts of a tool result.
+/// The parts of a tool result.
 struct Called {
     text: String,
     json: Value,
@@ -250,7 +250,7 @@ async fn search_shows_path_lines_symbol_code_and_stamp() {
     assert_eq!(found.json["sources"][0]["commit"], json!(COMMIT));
 }
 
-/// Only three stamps are listed, but each repository has its reason at its first result.
+/// Only three stamps are listed, but the first result of each repository shows the reason for the repository.
 #[tokio::test]
 async fn first_result_of_each_repository_shows_its_reason() {
     let team = |number: usize| {
@@ -295,7 +295,7 @@ async fn token_budget_holds_for_the_whole_text() {
     }
 }
 
-/// A hit that alone exceeds `max_tokens` is shortened, and the next page follows.
+/// A hit that exceeds `max_tokens` by itself is shortened. The remaining hits are on later pages.
 #[tokio::test]
 async fn large_hits_of_exact_search_stay_within_the_budget() {
     let long = format!("{}needle, {}\n", "some, words; ".repeat(400), "more, words; ".repeat(400));
@@ -353,7 +353,8 @@ async fn long_question_gets_pages_of_results() {
     assert!(num_pages > 1, "{num_pages}");
 }
 
-/// A result whose path alone exceeds the budget is shown without its text, and the next page follows.
+/// A result whose path alone exceeds the budget is shown without its text. The remaining results are on later
+/// pages.
 #[tokio::test]
 async fn results_with_long_paths_are_on_some_page() {
     let folder = "folder.with.words/".repeat(14);

@@ -41,8 +41,8 @@ pub(super) fn put_stamps_of(out: &mut String, stamps: &[SourceStamp], num_used: 
 }
 
 /// A page of search results. `next` is the call for the next page. The text always contains the type of the
-/// question and the reason for this type. The text contains the whole reading of the question only if an
-/// explanation was requested; the structured answer always contains the whole reading.
+/// question and the reason for this type. The text contains the other facts about how the question was read
+/// only if an explanation was requested; the structured answer always contains these facts.
 pub(super) fn search(answer: &SearchResults, explain: bool, next: Option<&str>) -> String {
     let several = answer.sources.len() > 1;
     let (what, num_shown) =
@@ -94,8 +94,8 @@ fn put_results(out: &mut String, answer: &SearchResults, several: bool) -> Vec<S
     answer.sources.iter().map(rest).collect()
 }
 
-/// How the question was read: its type and the reason for this type, or the whole reading if an explanation
-/// was requested.
+/// How the question was read: its type and the reason for this type, or all facts if an explanation was
+/// requested.
 pub(super) fn reading(answer: &SearchResults, explain: bool) -> Vec<String> {
     if explain { answer.reading.clone() } else { vec![answer.type_line()] }
 }

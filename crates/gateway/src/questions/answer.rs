@@ -125,16 +125,16 @@ pub(crate) async fn read(agent: &dyn Agent, question: &ReadQuestion) -> Result<C
 }
 
 /// Answers a question about the repository that the caller works in. The caller did not name this repository,
-/// so the answer may come from another one.
+/// so the answer may come from another repository.
 pub async fn answer_here(agent: &dyn Agent, question: &Question) -> Result<Answer, QueryError> {
     let Question::Read(read) = question else { return answer(agent, question).await };
     let code = read_here(agent, read).await.map_err(|error| agent.with_way_to_index(error))?;
     Ok(Answer::Read(code))
 }
 
-/// Reads code in an inferred repository. If this repository does not contain exactly the requested name, but
-/// another one does, reads the code there; a note states this. If this repository contains nothing similar,
-/// reads similar code in another one.
+/// Reads code in an inferred repository. If only another repository contains exactly the requested name,
+/// reads the code there and adds a note about this. If the inferred repository contains no similar name,
+/// reads similar code in another repository.
 pub(crate) async fn read_here(agent: &dyn Agent, question: &ReadQuestion) -> Result<CodeText, QueryError> {
     let Some(here) = &question.repository else { return read(agent, question).await };
     let everywhere = ReadQuestion { repository: None, ..question.clone() };

@@ -3,8 +3,8 @@
 use schemars::Schema;
 use serde_json::{Value, json};
 
-/// Other accepted names of fields: the route, the field, and its other name. They equal the attributes
-/// `serde(alias)` of the questions.
+/// Other accepted names of fields: the route, the field, and its other name. The list must match the
+/// `serde(alias)` attributes of the questions.
 pub(crate) const ALIASES: [(&str, &str, &str); 6] = [
     ("/v1/search", "query", "target"),
     ("/v1/search", "target_type", "type"),
@@ -14,7 +14,7 @@ pub(crate) const ALIASES: [(&str, &str, &str); 6] = [
     ("/v1/index", "target", "path"),
 ];
 
-/// The default value of a field in the schema of a route, which applies to new repositories.
+/// The default values of fields in the schema of a route. They apply to new repositories.
 fn defaults(path: &str) -> Vec<(&'static str, Value)> {
     match path {
         "/v1/index" => vec![

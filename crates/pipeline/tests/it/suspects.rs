@@ -107,7 +107,7 @@ async fn job_that_kills_three_children_is_dead_lettered() {
 }
 
 /// If an attempt in a child process succeeds, the suspect is acknowledged, even if two child processes died
-/// before. Earlier deaths of workers that also had other jobs do not matter.
+/// before this attempt. Earlier deaths of workers that also had other jobs do not matter.
 #[tokio::test]
 async fn job_that_survives_alone_is_acknowledged() {
     let _alone = ALONE.lock().await;

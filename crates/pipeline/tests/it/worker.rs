@@ -33,7 +33,7 @@ pub struct Script {
     pub hanging: Notify,
     /// Whether the requests are already answered.
     pub is_answered: AtomicBool,
-    /// Whether every sync is scheduled, and its previous sync failed with the same code.
+    /// Whether every sync is scheduled, and the sync before it failed with the same code.
     pub failed_before: AtomicBool,
 }
 

@@ -131,7 +131,7 @@ impl GraphTraversal for Counted {
     ) -> Result<Traversal, GraphStoreError> {
         self.count("GraphTraversal::traverse");
         let max_nodes = request.max_nodes.min(self.max_nodes.load(Ordering::Relaxed));
-        // The limits keep their difference.
+        // Both limits are lowered by the same number.
         let num_fewer = request.max_nodes - max_nodes;
         let max_edges_per_node = match request.max_edges_per_node.checked_sub(num_fewer) {
             Some(lower) if request.max_edges_per_node >= request.max_nodes => lower,

@@ -34,7 +34,7 @@ fn hidden(tenant: Option<&str>) -> FakeContent {
     content
 }
 
-/// The question as it was read, and the results with their scores, as text.
+/// The interpretation of the question, and the results with their scores, as text.
 async fn answer(contents: Vec<FakeContent>, question: &str) -> String {
     let (_, searcher) = searcher_over(contents).await;
     let allowed = Allowed::Only(vec!["visible".to_owned()]);
@@ -70,7 +70,8 @@ async fn repositories_in_scope_change_the_rarity() {
     assert_ne!(first(&[]).await, "src/b.rs");
 }
 
-/// A question also gets wordings with words that names in scope use together with its own words.
+/// A question is also searched in other wordings, with words that occur together with the question's words in
+/// the names in scope.
 #[tokio::test]
 async fn repositories_in_scope_change_the_learned_words() {
     let (_, searcher) = searcher_over(vec![visible(), hidden(None)]).await;

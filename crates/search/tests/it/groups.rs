@@ -15,7 +15,7 @@ fn function(content: FakeContent, path: &str, name: &str, body: &str) -> FakeCon
     content.file(path, "rust", &text).symbol(path, name, SymbolKind::Function, (1, 3))
 }
 
-/// Adds more chunks than a list of candidates can contain. So most of these functions are no hits.
+/// Adds more chunks than a list of candidates can contain. So most of these functions are not hits.
 fn many_functions(mut content: FakeContent) -> FakeContent {
     for number in 0..300 {
         let (path, name) = (format!("src/file_{number}.rs"), format!("step_{number}"));
@@ -24,7 +24,8 @@ fn many_functions(mut content: FakeContent) -> FakeContent {
     content
 }
 
-/// Adds calls of some of these functions. The best hits may be among them, so there must be several.
+/// Adds calls to some of these functions. Several calls are needed, because some of the called functions may
+/// be among the best hits.
 fn with_calls(mut content: FakeContent, caller: &str, line: u32) -> FakeContent {
     for number in 0..20 {
         content = content.edge(caller, EdgeKind::Calls, &format!("step_{number}"), line, 100);
@@ -159,8 +160,8 @@ async fn absent_path_from_a_chunk_with_several_definitions_is_reported() {
     assert!(answer.notes[0].starts_with(expect), "{:?}", answer.notes);
 }
 
-/// A login that creates a session over a function whose name has no word of the ends. Many other functions
-/// mention both ends.
+/// A login that creates a session through a function whose name contains no word of the start or the end.
+/// Many other functions mention both ends.
 fn noisy() -> FakeContent {
     let mut content = FakeContent::new("noisy", "c1");
     content = function(content, "src/api.rs", "login", "check()");

@@ -121,8 +121,8 @@ async fn all_callers_in_one_chunk_are_shown() {
     assert_eq!(sites(&found), [expect]);
 }
 
-/// A caller of several definitions belongs to the first of them, even if its call of another one is more
-/// certain.
+/// A caller of several definitions belongs to the first of them, even if its call to another definition is
+/// more certain.
 #[tokio::test]
 async fn caller_of_several_definitions_belongs_to_the_first() {
     let mut content = FakeContent::new("runs", "c1");
@@ -152,8 +152,8 @@ async fn caller_of_several_definitions_belongs_to_the_first() {
     );
 }
 
-/// If an answer is about a different name than the requested name, it states this, even if the requested name
-/// is a phrase.
+/// If an answer is about a different name than the requested name, the answer says so, even if the requested
+/// name is a phrase.
 #[tokio::test]
 async fn answer_about_a_different_name_states_this() {
     let content = || {
@@ -275,7 +275,7 @@ async fn analysis_accepts_modules_directories_and_packages() {
     check("@acme/ui", &["web/page.ts:2 of npm:@acme/ui"], None).await;
     check("npm:@acme/ui", &["web/page.ts:2 of npm:@acme/ui"], None).await;
     check("acme", &["web/page.ts:2 of npm:@acme/ui"], Some(("npm:@acme/ui", NameMatching::Package))).await;
-    // A definition with exactly the name comes first.
+    // A definition with exactly this name comes first.
     check("auth", &[], None).await;
     let (edges, _) = dependents("app", AnalyzedRelation::Dependencies).await;
     assert_eq!(edges, ["app/web.py:3 of app/web.py"], "edges within the directory are not shown");

@@ -45,7 +45,7 @@ async fn callers(searcher: &Searcher, name: &str) -> GraphAnswer {
 
 const CUT: &str = "Only 50 of 60 definitions of «run» are considered; `path#name` selects the definitions in one file.";
 
-/// The only caller calls the definition that is the last one by its path.
+/// The only caller calls the definition whose path is the last in sorted order.
 #[tokio::test]
 async fn callers_of_all_definitions_are_found() {
     for number in [9, 21, 50] {
@@ -76,7 +76,7 @@ async fn number_of_definitions_that_are_left_out_is_stated() {
     assert_eq!(answer.notes, [CUT]);
 }
 
-/// Reading and relationships count the uses before definitions are left out.
+/// Calls that read code or ask for relationships count the uses before definitions are left out.
 #[tokio::test]
 async fn definition_with_most_uses_is_not_left_out() {
     let searcher = searcher(vec![many_runs(60)]).await;
@@ -130,7 +130,7 @@ async fn other_repositories_with_the_same_path_are_named() {
     // The context selects the repository that contains it.
     let (repository, also_in, _) = read("README.md", Some("src/only_b.py"), None).await;
     assert_eq!((repository.as_str(), also_in), ("b/shop", vec!["a/shop".to_owned()]));
-    // A path that is only the end of a path.
+    // The requested path is only the end of a path in the repositories.
     let (_, also_in, notes) = read("shop.json", None, None).await;
     assert_eq!((also_in.len(), notes.len()), (1, 1));
     for (path, repository) in [("README.md", Some("b/shop")), ("src/only_b.py", None)] {
@@ -150,7 +150,7 @@ async fn definitions_in_several_repositories_name_their_repository() {
     assert_eq!(both, ["a/shop", "b/shop"]);
 }
 
-/// The error for a name of several repositories lists their full names.
+/// If several repositories match a name, the error lists their full names.
 #[tokio::test]
 async fn ambiguous_repository_is_reported_with_its_matches() {
     let searcher = searcher(shops()).await;

@@ -53,7 +53,7 @@ async fn runs_after_the_published_one_are_reported() {
     check(refused(), None, Some(("", NewerState::Failed))).await;
     check(refused(), Some("c1"), Some(("", NewerState::Failed))).await;
     check(refused().synced_after(9_000), Some("c1"), None).await;
-    // A sync before the end of the run began the run. A later sync found nothing new.
+    // The first sync, which came before the end of the run, began the run. The later sync found nothing new.
     let failed = || content("c1").newer_run("c2", RunState::Failed);
     check(failed().synced_after(1_000), None, Some(("c2", NewerState::Failed))).await;
     check(failed().synced_after(9_000), None, None).await;

@@ -203,8 +203,8 @@ async fn question_that_names_no_pattern_in_scope_uses_the_concept_strategy() {
     }
 }
 
-/// A kind in the question restricts the code that follows the pattern. A kind of the caller also excludes the
-/// pattern, and the answer states this.
+/// A kind in the question restricts the code that follows the pattern. A kind in the caller's filter also
+/// excludes the pattern, and the answer says so.
 #[tokio::test]
 async fn kinds_in_a_pattern_question_do_not_exclude_the_pattern() {
     let content = || {
@@ -228,8 +228,8 @@ async fn kinds_in_a_pattern_question_do_not_exclude_the_pattern() {
     }
 }
 
-/// The chunk of a class contains its short methods, so a question for methods or functions also finds
-/// classes.
+/// The chunk of a class contains its short methods, so a question that asks for methods or functions also
+/// finds classes.
 #[tokio::test]
 async fn questions_for_methods_find_the_classes_that_contain_them() {
     let class = "class Server:\n    def listen(self):\n        accept(zorblat, authenticate())\n";

@@ -77,7 +77,7 @@ async fn target_with_a_dot_may_be_a_mistyped_symbol() {
     assert_eq!((exact.path.as_str(), exact.substitution), ("src/server.py", None));
 }
 
-/// Names are found in the way in which their languages write them, without a label.
+/// A name in the notation of its language is found, and is not reported as a different name.
 #[tokio::test]
 async fn names_are_written_as_in_their_languages() {
     let content = servers()

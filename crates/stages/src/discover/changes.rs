@@ -38,7 +38,7 @@ pub struct Vanished {
 /// The reason why a repository is not on the list, if it is known.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Absence {
-    /// The service has no repository with this id that the token may see.
+    /// The token cannot see a repository with this id.
     Gone,
     /// The repository belongs to another owner. The value is its current full name.
     Elsewhere(String),

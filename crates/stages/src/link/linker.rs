@@ -56,8 +56,8 @@ pub(crate) struct LinkedFiles {
     pub(crate) now: Records,
     /// The records that the same files had in the previous generation.
     pub(crate) before: Records,
-    /// The modules that the edges of each of these files reached in the previous generation, by path of the
-    /// file. The module of the file itself is omitted.
+    /// For each of these files, the modules that its edges reached in the previous generation. The key is the
+    /// path of the file. The module of the file itself is omitted.
     pub(crate) modules_before: FxHashMap<String, Vec<String>>,
     /// The names of the symbols and files at the changed paths.
     pub(crate) names: StagedNames,

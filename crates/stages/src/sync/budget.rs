@@ -12,7 +12,7 @@ use crate::repeated_contents::limit_on_copies;
 /// The blob id of a file that was not read.
 const NO_BLOB: BlobId = BlobId([0; 20]);
 
-/// Checks the number of bytes that a sync will read. A content with several paths is counted once.
+/// Checks the number of bytes that a sync will read. Content at several paths is counted once.
 pub(super) fn check_reading(
     entries: &[ManifestEntry],
     to_read: &[usize],

@@ -1,7 +1,7 @@
 //! Ends the work of a sync at its deadline.
 //!
-//! The work of a sync runs on threads, which cannot be ended from outside. So all of this work looks at the
-//! meter of the sync at intervals, and returns when the sync was stopped.
+//! The work of a sync runs on threads, which cannot be ended from outside. So all of this work checks the
+//! meter of the sync at intervals, and returns if the sync was stopped.
 
 use std::sync::Arc;
 use std::time::Duration;

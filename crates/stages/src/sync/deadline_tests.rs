@@ -107,7 +107,7 @@ impl ContentReader for SilentReader {
     }
 }
 
-/// A world with a published generation, whose source then gives no answer to one of the calls.
+/// A world with a published generation. After that, its source does not answer one of the calls.
 async fn silent_world(call: Call) -> (World, tokio::sync::mpsc::UnboundedReceiver<()>, mpsc::Receiver<()>) {
     let mut world = World::new().await;
     world.publish(false, RunState::Published).await;

@@ -57,7 +57,7 @@ impl Inventory {
     pub(super) fn list(&self) -> Result<(Vec<ManifestEntry>, Vec<usize>, SkippedPaths), StageError> {
         let tree = &self.reading.tree;
         let modules = Modules::detect(&self.reading.settings.repository, tree.entries());
-        // Matching many patterns takes long, so each path is a point at which a sync can be stopped. The
+        // Matching many patterns takes a long time, so a sync can be stopped at each path. The
         // decision about the last path is not valid if the sync was stopped during this decision.
         let (mut entries, mut skipped) = (Vec::with_capacity(tree.entries().len()), SkippedPaths::default());
         for (position, entry) in tree.entries().iter().enumerate() {
@@ -176,7 +176,7 @@ impl Inventory {
         to_read
     }
 
-    /// Whether the previous decision about a content is still valid. Failed files are tried again.
+    /// Whether the previous decision about the content is still valid. Failed files are tried again.
     fn still_holds(&self, old: &ManifestEntry, entry: &ManifestEntry) -> bool {
         let decided_by_content = match old.outcome {
             Outcome::Indexed(_) => true,

@@ -38,7 +38,7 @@ pub(crate) struct Packed {
     pub packs: Vec<ArtifactRef>,
 }
 
-/// Facts of the previous generation. If a content already has facts, it is not packed again.
+/// Facts of the previous generation. Content that already has facts is not packed again.
 #[derive(Clone)]
 pub(crate) struct Known {
     pub slot: Slot,

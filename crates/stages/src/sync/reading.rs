@@ -21,7 +21,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// Returns the identity of the facts of a content at a path in a language.
+    /// Returns the identity of the facts of a blob, for its path and language.
     pub(crate) fn facts_key(&self, path: &RepoPath, blob: BlobId, language: &str) -> FactsKey {
         let ignore = if self.is_searched(path) {
             self.settings.ignore_digest

@@ -38,10 +38,10 @@ ceilings! {
     /// The number of paths of a source whose content is also at another path, whether they are indexed or
     /// not. For each distinct content, one more path is allowed.
     max_repeated_paths, "CAIRN_MAX_REPEATED_PATHS", 250_000, number;
-    /// The total size of all files to be indexed. A content with several paths counts once for each path.
+    /// The total size of all files to be indexed. Content at several paths counts once for each path.
     max_expanded_bytes, "CAIRN_MAX_EXPANDED_BYTES", 4 << 30, bytes;
-    /// The total size of the copies among the files to be indexed. If a content has several paths, every path
-    /// after the first is a copy.
+    /// The total size of the copies among the files to be indexed. If several paths have the same content,
+    /// every path after the first is a copy.
     max_repeated_bytes, "CAIRN_MAX_REPEATED_BYTES", 256 << 20, bytes;
     /// The number of records for the copies among the files to be indexed. A record counts once more for each
     /// 256 bytes of its path. For each 128 bytes of distinct content in the snapshot, one more record is

@@ -34,7 +34,7 @@ impl<'n> At<'n> {
 pub(crate) struct Reader {
     faults: Vec<Fault>,
     hides_values: bool,
-    /// Whether faults contain an invalid pattern although they contain no other value.
+    /// Whether faults contain invalid patterns, even if `hides_values` excludes all other values.
     shows_patterns: bool,
 }
 
@@ -245,7 +245,7 @@ impl Reader {
         shown.map_or(kind.into(), |shown| Message::from(kind).and(shown))
     }
 
-    /// A blank and the value, or an empty text if faults must not contain values.
+    /// A space and the value, or an empty text if faults must not contain values.
     pub(crate) fn value(&self, value: Untrusted) -> Message {
         match self.hides_values {
             true => Message::default(),
@@ -281,10 +281,10 @@ pub fn unknown_key(known: &[&'static str], key: &str) -> Message {
 }
 
 /// If the similarity of an unknown key to every known key is below this value, the key is not treated as a
-/// typing error.
+/// misspelled key.
 const SIMILAR: f64 = 0.5;
 
-/// Whether an unknown key is a typing error. Any other unknown key may be a misplaced secret, so it is not
+/// Whether an unknown key is a misspelled key. Any other unknown key may be a misplaced secret, so it is not
 /// shown.
 pub fn is_typing_error(known: &[&'static str], key: &str) -> bool {
     nearest(known, key).is_some_and(|(_, likeness)| likeness >= SIMILAR)

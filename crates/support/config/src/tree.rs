@@ -64,8 +64,8 @@ impl Node {
     }
 }
 
-/// The fault of a text that is not read as YAML. The parser limits the number of values, so that aliases of
-/// aliases cannot fill the memory.
+/// The fault of a text that cannot be read as YAML. The parser limits the number of values, so that aliases
+/// of aliases cannot fill the memory.
 fn yaml_fault(error: &serde_saphyr::Error) -> Message {
     use serde_saphyr::Error;
     match error {

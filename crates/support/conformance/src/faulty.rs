@@ -1,5 +1,5 @@
-//! The code that all wrappers with a planted fault share: their construction, and the faults of stores with
-//! generations.
+//! Code that is common to all wrappers with a planted fault: their construction, and the faults of stores
+//! with generations.
 
 use async_trait::async_trait;
 use cairn_domain::{GenerationId, RepositoryId, Scope, Tenant, View};

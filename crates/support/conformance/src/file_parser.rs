@@ -33,7 +33,7 @@ fn text(number: u8, language: Option<&str>, text: &str) -> SourceText {
     }
 }
 
-/// Returns one text for each number. The text defines one function, whose name contains the number.
+/// Returns one text for each number. Each text defines one function, whose name contains the number.
 fn numbered(numbers: impl Iterator<Item = u8>) -> Vec<SourceText> {
     let numbered = |number: u8| match number % 3 {
         0 => text(number, Some("python"), &format!("def function_{number}():\n    return {number}\n")),

@@ -32,7 +32,7 @@ macro_rules! checks {
 }
 pub(crate) use checks;
 
-/// The environment variable with the name of the only check to run. If this variable is set, no faults are
+/// An environment variable. If it contains the name of a check, only this check is run, and no faults are
 /// planted.
 const ONLY: &str = "CAIRN_CHECK";
 

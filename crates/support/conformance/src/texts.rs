@@ -213,7 +213,7 @@ async fn removing_after_a_merge_keeps_later_runs_once(store: &dyn Texts) -> Resu
     for generation in 2..12 {
         index.stage(generation, change_a()).await?;
     }
-    // The repository was deleted as generation 12, and is indexed again before the sweep.
+    // Generation 12 is the deletion of the repository. The repository is indexed again before the sweep.
     index.stage(13, staged(&[], &["a gamma three"])).await?;
     let published: Vec<GenerationId> = (1..12).chain([13]).map(GenerationId).collect();
     store.sweep_retired(index.r(), &published).await?;

@@ -20,7 +20,7 @@ pub enum Fault {
     },
     /// Every vector has one element too many.
     WrongDimension,
-    /// One element of a vector is not a number.
+    /// One element of a vector is NaN.
     NotANumber,
     /// The last vector is missing.
     WrongCount,
@@ -34,7 +34,7 @@ pub enum Fault {
     TruncatedJson,
     /// The reply is an HTML page with status 200.
     WrongContentType,
-    /// The call is rejected as too large, whatever its size is.
+    /// The call is rejected as too large, regardless of its size.
     TooLarge,
     /// The connection ends without a reply.
     HangUp,

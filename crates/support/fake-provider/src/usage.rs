@@ -1,4 +1,4 @@
-//! The usage of a key. Like real providers, it counts the usage in steps, which are parts of a window.
+//! The usage of a key. As at real providers, the usage is counted in steps, which are parts of a window.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

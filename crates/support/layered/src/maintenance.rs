@@ -44,7 +44,7 @@ impl<L: Layer> LayerStore<L> {
         Ok(())
     }
 
-    /// Writes the marks that record that these generations are settled.
+    /// Writes marks for these generations, which are settled.
     pub async fn mark(
         &self,
         repository: RepositoryId,
@@ -106,7 +106,7 @@ impl<L: Layer> LayerStore<L> {
 }
 
 /// The keys of the layers that are replaced when `group` is merged into one layer: the layers of the group,
-/// and the layers that these layers have replaced and that still exist.
+/// and the layers that they have replaced, if these still exist.
 pub fn replaced_by<L: Layer>(group: &[NamedLayer<L>], keys: &[String]) -> Vec<String> {
     let still_there = group.iter().flat_map(|(_, layer)| layer.replaces()).filter(|key| keys.contains(key));
     let replaced: BTreeSet<String> = group.iter().map(|(key, _)| key).chain(still_there).cloned().collect();

@@ -143,7 +143,7 @@ impl<L: Layer> LayerStore<L> {
         self.cache().forget_keys(repository);
     }
 
-    /// Runs work on a thread that may block, because the work takes long and cannot be interrupted.
+    /// Runs work on a thread that may block, because the work takes a long time and cannot be interrupted.
     pub async fn blocking<T: Send + 'static>(
         operation: &'static str,
         work: impl FnOnce() -> T + Send + 'static,

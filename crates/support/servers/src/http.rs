@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use url::Url;
 
-/// A time limit that is longer than the time that any server needs for these requests.
+/// The time limit of a request. No server needs this much time for these requests.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Response {

@@ -1,9 +1,9 @@
 //! Chooses free ports on 127.0.0.1.
 //!
-//! For port 0, the kernel chooses a port from the same range as for the local ports of outgoing connections.
-//! When a server restarts, a client could be using the server's port. Even the server's own client could be
-//! using this port, because a client that tries to connect to a free port of that range can connect to
-//! itself. Therefore ports are chosen below that range, and checked by binding.
+//! If a program binds port 0, the kernel chooses a port from the range that it also uses for outgoing
+//! connections. When a server restarts, a client could be using the server's port. Even a client of this
+//! server could be using the port, because a client that tries to connect to a free port of that range can
+//! connect to itself. Therefore ports are chosen below that range, and checked by binding.
 
 use std::fs::File;
 use std::net::{Ipv4Addr, TcpListener};

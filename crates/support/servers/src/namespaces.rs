@@ -15,7 +15,7 @@ use url::Url;
 /// The minimum number of namespaces. Further namespaces are created only while all of these namespaces are in
 /// use.
 const LEAST_NAMESPACES: usize = 6;
-/// A namespace that has been free for a shorter time may still receive a statement of a killed process.
+/// Before a namespace has been free for this time, it may still receive a statement of a killed process.
 const SETTLED_AFTER: Duration = Duration::from_secs(5);
 /// The number of nodes that one transaction removes.
 const NODES_AT_ONCE: usize = 5_000;

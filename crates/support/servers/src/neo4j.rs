@@ -91,8 +91,8 @@ impl Home {
         command
     }
 
-    /// Plans are kept for a day. Tests fill and empty the database all the time, so the server would discard
-    /// its plans all the time.
+    /// Query plans are kept for a day. Otherwise, the server would discard its plans all the time, because
+    /// tests fill and empty the database all the time.
     fn write_settings(&self, port: u16, has_password: bool) -> Result<()> {
         let mut settings = format!(
             "server.default_listen_address=127.0.0.1\n\

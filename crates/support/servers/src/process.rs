@@ -17,7 +17,7 @@ use crate::group;
 use crate::http;
 use crate::watcher::Watcher;
 
-/// A time limit that is longer than the time that any server needs to start on a very busy machine.
+/// The time limit for a start. No server needs this much time, even on a very busy machine.
 const READY_DEADLINE: Duration = Duration::from_secs(180);
 /// The time limit for an orderly stop; Neo4j takes 12 s.
 const STOP_DEADLINE: Duration = Duration::from_secs(60);

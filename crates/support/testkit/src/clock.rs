@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cairn_ports::Clock;
 
-/// A clock that starts at a fixed time and moves only by `advance`.
+/// A clock that starts at a fixed time and moves only when `advance` is called.
 #[derive(Debug)]
 pub struct ManualClock {
     started_at_ms: i64,

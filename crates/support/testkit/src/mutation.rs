@@ -15,7 +15,7 @@ pub struct Mutation {
     directory: TempDir,
     rng: StdRng,
     num_names: u32,
-    /// The operations that were applied so far, in order.
+    /// The operations that have been applied so far, in order.
     pub log: Vec<String>,
 }
 

@@ -1,10 +1,10 @@
-//! Counters of the calls and of the texts and tokens that they send.
+//! Counts the calls, and the texts and tokens that the calls send.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Counts since the start of the process, except the last four fields, which are current values. Services
-/// export all of them as metrics.
+/// Numbers that are counted from the start of the process. Only the last four fields are current values.
+/// Services export all fields as metrics.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct EmbedderCounters {
     /// HTTP calls, including retries.

@@ -99,7 +99,7 @@ impl HttpEmbedder {
     }
 
     /// Makes one small call that checks the address, the key, the model and the dimensions. Services call
-    /// this at their start.
+    /// this function when they start.
     pub async fn check(&self) -> Result<(), EmbedderError> {
         self.embed(InputType::Query, &["check"]).await.map(drop)
     }

@@ -1,5 +1,5 @@
-//! A remainder consists of the texts of a caller that remain after its full batches. A remainder rarely fills
-//! a call, so remainders that wait for the gate at the same time share one call.
+//! After its full batches, a caller may have some texts left: its remainder. A remainder rarely fills a call,
+//! so remainders that wait for the gate at the same time share one call.
 //!
 //! The first remainder in the queue takes all waiting remainders that fit, and makes the call for all of
 //! them. No remainder waits only to share a call. If the gate is open, a remainder makes its call alone. If
@@ -108,10 +108,10 @@ impl Remainders {
 }
 
 impl QueueSlot<'_> {
-    /// Calls `ask` with the tokens of a call. The first call contains all waiting remainders that fit; each
-    /// further try contains one remainder fewer, and the last try contains only this remainder. When `ask`
-    /// allows the call, all its remainders leave the queue. If another call has already taken this remainder,
-    /// the result is `Full`.
+    /// Asks for permission for a call with all waiting remainders that fit. If `ask` does not allow the call,
+    /// asks again without the last of these remainders, and so on, until only this remainder is left. When
+    /// `ask` allows a call, all its remainders leave the queue. If another call has already taken this
+    /// remainder, the result is `Full`.
     pub(super) fn take_others(
         &self,
         limits: BatchLimits,
@@ -152,8 +152,8 @@ impl Drop for QueueSlot<'_> {
 }
 
 impl Queue {
-    /// Returns the number and the tokens of each remainder that fits into one call together with the
-    /// remainder `first`. `first` has `texts` texts and `tokens` tokens.
+    /// Returns the remainders that fit into one call together with the remainder `first`, each as its
+    /// `number` and its tokens. `first` has `texts` texts and `tokens` tokens.
     fn fitting(&self, first: u64, (mut texts, mut tokens): (usize, u64), limits: BatchLimits) -> Vec<(u64, u64)> {
         let mut fitting = Vec::new();
         for remainder in self.waiting.iter().filter(|remainder| remainder.number != first) {
@@ -185,8 +185,8 @@ mod tests {
         vec!["text".to_owned(); number]
     }
 
-    /// Takes members for a call that may have at most `most` tokens. Returns the number of tokens in each
-    /// try, and the members of the call.
+    /// Takes members for a call that may have at most `most` tokens. Returns the tokens of each call that
+    /// was requested, and the members of the allowed call.
     fn taken(slot: &QueueSlot<'_>, most: u64) -> (Vec<u64>, Vec<Member>) {
         let window = Duration::from_secs(60);
         let quota = Quota {

@@ -25,7 +25,7 @@ enum State {
     Open { probe_at: Duration },
 }
 
-/// The state of the provider, as the result of one call shows it.
+/// The state of the provider, derived from the result of one call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Health {
     /// The provider replied correctly, or replied that it is busy.

@@ -30,7 +30,7 @@ struct Adaptation {
     /// Mean and variance of past round trips, in seconds; `None` before the first round trip.
     past: Option<(f64, f64)>,
     next_update: Duration,
-    /// Sum and number of round trips since the last decision.
+    /// Total duration and number of the round trips since the last decision.
     current: (Duration, u32),
     had_back_pressure: bool,
     reached_limit: bool,

@@ -175,7 +175,7 @@ impl Limiter {
         self.throttled_until = self.throttled_until.max(until);
     }
 
-    /// Time until which the provider requested to wait. The time is in the past if the provider requested no
+    /// The end of the wait that the provider requested. The time is in the past if the provider requested no
     /// wait.
     pub fn throttled_until(&self) -> Duration {
         self.throttled_until

@@ -79,7 +79,7 @@ impl Meter {
         self.used.insert((now + self.window, reservation), actual);
     }
 
-    /// Acts as if unknown calls had used the window that ends at `at` evenly and completely.
+    /// Acts as if unknown calls had used the whole limit of the window that ends at `at`, at an even rate.
     pub(super) fn exhaust(&mut self, at: Duration, mut reservation: impl FnMut() -> u64) {
         const SLICES: u64 = 60;
         for slice in 1..=SLICES {

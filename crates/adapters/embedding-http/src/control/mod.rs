@@ -37,7 +37,7 @@ pub enum End {
     Cancelled,
 }
 
-/// The decision whether a call may be made.
+/// Whether a call may be made now and, if not, the reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     Go(Permit),
@@ -182,7 +182,7 @@ impl Control {
         self.limiter.at_most(class)
     }
 
-    /// Time until which the provider requested to wait. The time is in the past if the provider requests no
+    /// The end of the wait that the provider requested. The time is in the past if the provider requests no
     /// wait.
     pub fn throttled_until(&self) -> Duration {
         self.limiter.throttled_until()

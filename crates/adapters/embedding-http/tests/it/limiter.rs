@@ -256,8 +256,8 @@ fn questions_do_not_wait_behind_passages() {
     assert!(num_passages >= 5_000, "{num_passages} of 5,400");
 }
 
-/// The worst case: the old owner was idle, and then makes as many calls as its burst and its pace allow until
-/// it ends. The new owner makes calls as fast as possible.
+/// The worst case: the old owner is idle, and then makes as many calls as its burst and its pace allow, until
+/// it ends. The new owner also makes calls as fast as possible.
 #[test]
 fn limits_hold_when_the_owner_changes() {
     for (busy_seconds, wait_ms, tokens) in

@@ -120,7 +120,7 @@ async fn large_part_recovers_after_an_outage() {
     tokio::time::timeout(OUTAGE * 2, embed_part(&embedder, 0, 10)).await.expect("the part is embedded");
     let took = provider.now();
     println!("embedded after {took:?}");
-    // Vectors from before the outage are not requested and paid for again.
+    // Vectors that arrived before the outage are not requested again, so they are paid for only once.
     let statuses = provider.provider().report().statuses;
     assert_eq!(statuses[&200], 10, "{statuses:?}");
     assert!(took < OUTAGE + Duration::from_secs(30), "{took:?}");

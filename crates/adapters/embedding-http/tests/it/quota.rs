@@ -103,7 +103,7 @@ async fn quota_is_kept_when_the_standby_waits_a_window() {
 /// communicate, but together they stay below the limit.
 #[tokio::test(start_paused = true)]
 async fn processes_with_separate_shares_stay_below_the_quota() {
-    // The questions' share of the requests must be sufficient for their share of the tokens.
+    // With fewer requests, the questions could not use their whole share of the tokens.
     let requests = 3 * REQUESTS;
     let limits = Settings { requests: Some(requests), tokens: Some(TOKENS), ..Settings::new(Shape::Voyage) };
     let provider = VirtualProvider::new(Settings { latency: Duration::from_millis(300), ..limits });

@@ -18,7 +18,7 @@ pub(crate) struct VirtualProvider {
     origin: Instant,
     /// Slots for calls that are processed at the same time. Further calls wait.
     slots: Arc<Semaphore>,
-    /// Time that a message takes from the client to the provider, and the same time back.
+    /// Time that a message takes between the client and the provider, in each direction.
     network_delay: Duration,
 }
 

@@ -61,7 +61,7 @@ struct Pending {
     /// The path of this directory with all links resolved.
     real: Vec<u8>,
     passed: Rc<Passed>,
-    /// If the path leads through a link, the path with all links resolved except those in the last name.
+    /// If the path leads through a link: the path with all links resolved, except a link in its last name.
     linked: Option<Vec<u8>>,
 }
 

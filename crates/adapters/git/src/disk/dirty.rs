@@ -34,8 +34,8 @@ impl DiskState<'_> {
     }
 }
 
-/// Whether the tree has staged, changed, missing or untracked files. After the sync was stopped, the answer
-/// is true.
+/// Whether the tree has staged, changed, missing or untracked files. If the sync was stopped, the answer is
+/// true.
 pub(super) fn is_dirty(
     repository: &OpenRepository,
     tracked: &[TrackedFile],
@@ -53,8 +53,8 @@ pub(super) fn is_dirty(
     }
 }
 
-/// Whether the files on disk are the files of the index, with the same contents. After the sync was stopped,
-/// the answer is false.
+/// Whether the files on disk are the files of the index, with the same contents. If the sync was stopped, the
+/// answer is false.
 fn disk_equals_index(
     repository: &OpenRepository,
     tracked: &[TrackedFile],
@@ -85,7 +85,7 @@ fn disk_equals_index(
 }
 
 /// Whether the index contains the paths of the commit, with the same contents. The answer is false if the
-/// commit cannot be read, if it exceeds the limits, and after the sync was stopped.
+/// commit cannot be read or exceeds the limits, or if the sync was stopped.
 fn index_equals_commit(
     repository: &OpenRepository,
     tracked: &[TrackedFile],
@@ -108,7 +108,7 @@ fn index_equals_commit(
 }
 
 /// Whether every path of a tree is in the index with the same content. The tree must have as many paths as
-/// the index. After the sync was stopped, the answer is false.
+/// the index. If the sync was stopped, the answer is false.
 fn equals_index(
     repository: &OpenRepository,
     tree: Oid,

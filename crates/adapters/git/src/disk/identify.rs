@@ -15,10 +15,11 @@ use crate::settings::{GitSettings, MayOpen, SettingsFile};
 
 /// Maximum size of a settings file. A larger file is not read.
 const MAX_SETTINGS_BYTES: u64 = 1 << 20;
-/// The number of files that are identified together. The memory of a file that was found is released after
-/// its block.
+/// The number of files that are identified together, as one block. The memory for the found files of a block
+/// is released when the block is finished.
 const FILES_PER_BLOCK: usize = 1 << 16;
-/// Maximum size of all settings files from which a plan is built. A sync refuses far less by default.
+/// Maximum total size of the settings files from which a plan is built. By default, a sync accepts much
+/// less.
 const MAX_ALL_SETTINGS_BYTES: usize = 64 << 20;
 
 /// The entries with their ids, in the order of the files, and the encoded stat cache for the next listing.
@@ -28,7 +29,7 @@ pub(super) struct Identified {
 }
 
 /// Takes the id from the cache if the file is unchanged, and reads the file otherwise. A file that cannot be
-/// read becomes an entry that contains the reason. After the sync was stopped, no file is read.
+/// read becomes an entry that contains the reason. Once the sync is stopped, no more files are read.
 pub(super) fn identify(
     root: &Root,
     files: Vec<FoundFile>,

@@ -59,7 +59,7 @@ impl IgnoreRules {
     }
 
     fn of_files(of_user: Option<&Path>, of_repository: &Path) -> (Rc<Self>, Option<String>) {
-        // This device is a usual setting for no excludes.
+        // Users often set this device in order to have no excludes.
         let of_user = of_user.filter(|file| *file != Path::new("/dev/null"));
         let (rules, user_fault) = of_user.map_or((Self::none(), None), |file| Self::of_file(&Self::none(), file));
         let (rules, own_fault) = Self::of_file(&rules, of_repository);
@@ -284,7 +284,7 @@ mod tests {
         assert!(faults.len() > 10 && faults[0].contains("too many ignore patterns"), "{faults:?}");
     }
 
-    /// A file of the size of the template of GitHub for Visual Studio, in each directory of examples.
+    /// Each of many directories has an ignore file that is as long as GitHub's template for Visual Studio.
     #[test]
     fn equal_files_of_many_directories_are_used() {
         let (directory, _, root) = tree();

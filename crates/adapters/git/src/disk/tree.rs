@@ -1,4 +1,4 @@
-//! The listing of a tree of files on disk, and the found files from which the listing is made.
+//! The listing of a tree of files on disk, and the files on disk from which the listing is built.
 
 use std::fs::Metadata;
 use std::io;

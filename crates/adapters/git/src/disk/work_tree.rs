@@ -216,7 +216,7 @@ impl<'r> Walk<'r> {
         let path = child(&directory.path, name);
         let metadata = self.root.metadata(&path);
         let is_directory = metadata.as_ref().is_ok_and(|metadata| metadata.is_dir());
-        // Matching many patterns takes long, so each name is a point at which a sync can be stopped.
+        // Matching many patterns takes a long time, so each name is a point at which a sync can be stopped.
         let is_hidden = directory.rules.hide(&path, is_directory, &|| self.counter.is_stopped());
         self.counter.check_stopped()?;
         if is_hidden {

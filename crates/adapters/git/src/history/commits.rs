@@ -54,7 +54,7 @@ impl<'r> Commits<'r> {
         self.ends.contains(&commit)
     }
 
-    /// Reads a commit. Returns an error after the sync was stopped, which ends every walk.
+    /// Reads a commit. If the sync was stopped, returns an error, so that every walk ends.
     pub(super) fn find(&self, id: Oid) -> Result<Commit<'r>, git2::Error> {
         if self.meter.is_stopped() {
             return Err(git2::Error::from_str("the sync was stopped"));

@@ -90,8 +90,8 @@ impl<'r> Trees<'r> {
         Ok(None)
     }
 
-    /// The files of `new` in the watched directories whose contents differ in `old`. (Other directories are
-    /// not entered.)
+    /// The files that are in the watched directories of `new` and have different contents in `old`. (Other
+    /// directories are not entered.)
     pub(super) fn changed(&mut self, new: Oid, old: Oid) -> Result<Vec<Vec<u8>>, git2::Error> {
         let mut changed = Vec::new();
         let mut pending = vec![(new, Some(old), Vec::new())];

@@ -89,8 +89,8 @@ fn is_used(key: &str) -> bool {
     key.starts_with("core.") || key.starts_with("extensions.") || key == "remote.origin.url"
 }
 
-/// Parses a configuration and adds the values that are used. The error is the number of a line that is not
-/// valid.
+/// Parses a configuration and adds the values that are used. The error is the number of the first line that
+/// is not valid.
 fn parse(text: &str, values: &mut BTreeMap<String, String>) -> Result<(), usize> {
     let mut section = None;
     let mut lines = text.trim_start_matches('\u{feff}').lines().enumerate();

@@ -17,7 +17,7 @@ use crate::regular_file::open_regular;
 
 const SIGNATURE: &[u8; 4] = b"DIRC";
 const CHECKSUM_BYTES: u64 = 20;
-/// The size of an entry before its path, and of the smallest entry.
+/// The size of the fields before the path of an entry. No entry is smaller.
 const FIXED_BYTES: u64 = 62;
 /// The bits of the flags of an entry.
 const EXTENDED: u16 = 0x4000;
@@ -26,7 +26,8 @@ const NAME_LENGTH: u16 = 0x0fff;
 const SKIP_WORKTREE: u16 = 0x4000;
 /// The longest path that a system opens.
 const MAX_PATH_BYTES: usize = 4_096;
-/// Maximum size of the file, and of all paths together, for each path that the index may have.
+/// Maximum size of the file, and maximum length of all paths together. Both are in bytes for each path that
+/// the index may have.
 const MAX_FILE_BYTES_PER_PATH: u64 = 512;
 const MAX_BYTES_PER_PATH: u64 = 128;
 
@@ -36,8 +37,8 @@ pub(crate) struct TrackedFile {
     pub(crate) path: Box<[u8]>,
     pub(crate) id: Oid,
     pub(crate) mode: u32,
-    /// The size and the time of change of the file when git last found it unchanged. The format cuts both to
-    /// 32 bits.
+    /// The size of the file and the time of its last change, as stored when git last found the file
+    /// unchanged. The format cuts both to 32 bits.
     pub(crate) file_size: u32,
     pub(crate) changed_at_seconds: u32,
     pub(crate) changed_at_nanoseconds: u32,
@@ -45,7 +46,7 @@ pub(crate) struct TrackedFile {
     pub(crate) is_left_out: bool,
 }
 
-/// Reads the index at this path. It is empty if the file does not exist.
+/// Reads the index at this path. If the file does not exist, the result is empty.
 pub(super) fn read(path: &Path, max_paths: u64) -> Result<Vec<TrackedFile>, git2::Error> {
     let file = match open_regular(path) {
         Ok(file) => file,
@@ -78,7 +79,7 @@ enum IndexFault {
 }
 
 impl IndexFault {
-    /// The reason for an extension that changes the meaning of the entries.
+    /// The fault of an index with this extension, which changes the meaning of the entries.
     fn of_extension(name: [u8; 4]) -> Self {
         match &name {
             b"link" => Self::Split,
@@ -297,7 +298,7 @@ mod tests {
         assert!(error.contains("bytes of paths; the limit is 25600 (`sources.max_entries`)"), "{error}");
         let error = parsed(&bytes, 199).expect_err("too many");
         assert!(error.contains("it has 200 paths; the limit is 199"), "{error}");
-        // The stated number is refused before its memory is reserved.
+        // The number of paths in the header is refused before memory for these paths is reserved.
         let mut header = SIGNATURE.to_vec();
         header.extend([0, 0, 0, 2, 0xff, 0xff, 0xff, 0xff]);
         assert!(parsed(&finished(header.clone()), 1_000_000).expect_err("too many").contains("4294967295 paths"));

@@ -103,7 +103,7 @@ impl OpenRepository {
     }
 
     /// Whether the repository has no working tree. The working trees of a bare repository share its
-    /// configuration, so `core.bare` says nothing about them.
+    /// configuration, so `core.bare` does not apply to them.
     pub(crate) fn is_bare(&self) -> bool {
         self.directory.own() == self.directory.common() && self.config.flag("core.bare") == Some(true)
     }

@@ -150,8 +150,8 @@ pub(crate) fn count_below(
     Walk::new(trees, &key, limits, counter).count(tree, 0)
 }
 
-/// Limits the total size of the tree objects that are parsed for one tree, in bytes per path that a tree may
-/// have. A tree object counts each time it is parsed. Without this limit, a large damaged object could be
+/// Maximum total size of the tree objects that are parsed for one tree, in bytes for each path that the tree
+/// may have. A tree object counts each time it is parsed. Without this limit, a large damaged object could be
 /// parsed once for each of a million paths.
 const MAX_TREE_BYTES_PER_PATH: u64 = 1_024;
 
@@ -172,8 +172,8 @@ struct Walk<'r> {
     num_parsed_bytes: u64,
 }
 
-/// A directory of the walk: its tree object, the number of bytes that are processed, and the length of its
-/// path.
+/// A directory of the walk: its tree object, the number of bytes that are already processed, and the length
+/// of its path.
 struct Level {
     tree: Rc<Vec<u8>>,
     num_done_bytes: usize,

@@ -1,4 +1,4 @@
-//! Runs a child process in a separate process group and within limits: a deadline, and limits for memory,
+//! Runs a child process in a separate process group and within limits: a deadline, and limits on memory,
 //! processor time, output and written bytes.
 //!
 //! When `run` returns, all processes of the group have ended. The child also ends if this process dies first.

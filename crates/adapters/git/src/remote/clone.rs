@@ -81,8 +81,8 @@ impl<'k> CloneDirectory<'k> {
     }
 
     /// Waits until no other process fetches into the clone, and removes the lock files of a killed git
-    /// process. Git does not remove such files, and refuses to work while they exist. The lock that this
-    /// function takes is released by the kernel when the process ends.
+    /// process. Git does not remove such files, and refuses to work while they exist. When this process ends,
+    /// the kernel releases the lock that this function takes.
     pub(super) fn lock_for_writing(&self) -> Result<File, SourceError> {
         let broken = |error| self.broken(error);
         let lock = File::create(self.path.with_extension(WRITE_LOCK)).map_err(broken)?;
@@ -109,7 +109,7 @@ impl<'k> CloneDirectory<'k> {
         }
     }
 
-    /// Creates an empty clone. Removes everything that exists at its path.
+    /// Removes everything that exists at the path of the clone, and creates an empty clone there.
     pub(super) fn create(&self) -> Result<(), SourceError> {
         self.discard()?;
         for folder in ["objects/pack", "refs/heads"] {

@@ -33,7 +33,7 @@ const MEANINGS: &[(&str, ErrorKind)] = &[
 const REMOTE_ERROR: &str = "fatal: remote error:";
 
 /// The lines of git's error output that do not contain text from the remote. Git writes `remote:` before each
-/// line of such text, also if the line follows a carriage return.
+/// line of such text, even if the line follows a carriage return.
 pub(super) fn own_lines(stderr: &str) -> impl Iterator<Item = &str> {
     let lines = stderr.split(['\n', '\r']);
     lines.filter(|line| !line.starts_with("remote:") && !line.starts_with(REMOTE_ERROR))

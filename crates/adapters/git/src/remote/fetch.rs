@@ -62,8 +62,7 @@ impl<'s> Remote<'s> {
         patience: Duration,
     ) -> Result<Self, SourceError> {
         let since = Instant::now();
-        // The error does not contain the text, because the URL may be refused for a credential that it
-        // contains.
+        // The error does not contain the text: one reason to refuse a URL is that it contains a credential.
         let invalid = |error: InvalidUrl| SourceError::new(ErrorKind::Invalid, "open", "URL").because(error);
         let url = RemoteUrl::parse(text, &settings.remotes).map_err(invalid)?;
         let may_ssh = settings.remotes.ssh.as_ref().is_none_or(|ssh| ssh.is_for(options.tenant.as_ref()));

@@ -117,7 +117,7 @@ fn index_that_expands_to_gigabytes_is_refused() {
     assert!(peak_kib < 400 << 10, "{peak_kib} KiB");
 }
 
-/// A loose object of megabytes can contain gigabytes, so it is not unpacked to find this out.
+/// A loose object of a few megabytes can unpack to gigabytes, so its header is checked before it is unpacked.
 #[test]
 fn commit_with_a_huge_stated_size_is_not_unpacked() {
     let fixture = committed();

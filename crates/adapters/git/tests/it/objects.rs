@@ -259,7 +259,7 @@ fn caller_limit_stops_every_kind_of_listing() {
     };
     check(|listed| listed.num_paths > 49);
     check(|listed| listed.size_bytes > 249);
-    // 7 directories, 10 paths with a number of one digit, and 40 paths with a number of two digits.
+    // 7 directories, 10 paths with one-digit numbers, and 40 paths with two-digit numbers.
     check(|listed| listed.path_bytes > 7 * 2 + 10 * 5 + 40 * 6 - 1);
     check(|listed| listed.num_repeated > 48);
 }

@@ -1,4 +1,4 @@
-//! Tests listing and reading trees while their files are replaced with links.
+//! Lists and reads trees while their files are replaced with links.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Tests the adapter against a local server. The tests cover replies in the form that the documentation of
-//! each service describes, pages, errors, limits, and false data.
+//! Tests the adapter against a local server. The tests cover pages, errors, limits, false data, and replies
+//! in the form that the documentation of each service describes.
 
 mod conformance;
 mod faults;

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-/// The head is searched only in this number of bytes at the start of the text.
+/// Maximum number of bytes at the start of the text that can contain the head.
 const HEAD_BYTES: usize = 320;
 /// A line that begins with one of these strings is a comment, decorator, attribute or docstring.
 const NOT_HEAD: [&[u8]; 8] = [b"//", b"/*", b"*", b"#", b"@", b"--", b"\"\"\"", b"'''"];

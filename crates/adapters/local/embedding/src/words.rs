@@ -7,7 +7,7 @@ use crate::sums::{DIMENSIONS, Dots};
 
 /// A similarity of 1, in thousandths.
 const EQUAL: u64 = 1_000;
-/// The number of bits of a length after the binary point.
+/// A length is stored with this number of bits after the binary point.
 const LENGTH_BITS: u32 = 10;
 
 /// The vectors of words in the model that is part of the program. The table is used with every model that

@@ -50,8 +50,8 @@ pub(crate) fn sweep_retired(repository: &Repository, published: &[GenerationId])
     Ok(step(repository, &snapshot, &KnownGenerations { settled, published: &[], views: &[] })?.unwrap_or_default())
 }
 
-/// Executes one step, in which the generations `published` are published but not settled. Returns the number
-/// of removed rows.
+/// Executes one step, which treats the generations in `published` as published but not settled. Returns the
+/// number of removed rows.
 pub(crate) fn sweep_unseen(
     repository: &Repository,
     published: &[GenerationId],
@@ -175,8 +175,8 @@ fn step(
     if members.is_empty() { Ok(None) } else { merge(directory, snapshot, &members).map(Some) }
 }
 
-/// The numbers of the files to merge. After a change of the embedding model, the vectors of old files may
-/// have a different number of dimensions. These old files are not merged with new files.
+/// The indexes in `members` of the files to merge. After a change of the embedding model, the vectors of old
+/// files may have a different number of dimensions. These old files are not merged with new files.
 fn next_group(members: &[(&str, Member<'_>)]) -> BTreeSet<usize> {
     let size = |member: &Member<'_>| Size { rows: member.open.segment.num_rows(), dead: member.dead.len() as u32 };
     let with_rows = members.iter().map(|(_, member)| &member.open.segment).filter(|segment| segment.num_rows() > 0);
@@ -350,8 +350,8 @@ fn lock_file(directory: &Path, lock: fn(&File) -> io::Result<()>) -> Result<Opti
     }
 }
 
-/// Reads the settled generations, one in each line. Invalid lines are ignored; these generations are swept
-/// again.
+/// Reads the settled generations, one in each line. Invalid lines are ignored, so the generations in these
+/// lines are swept again.
 fn read_settled(directory: &Path) -> Result<Settled, SegmentError> {
     let path = directory.join(SETTLED_FILE);
     match fs::read_to_string(&path) {

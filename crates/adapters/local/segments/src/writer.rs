@@ -197,7 +197,7 @@ fn encode_files(rows: &[Row]) -> Result<Vec<u8>, SegmentError> {
     Ok(bytes)
 }
 
-/// Numbers distinct values in the order of their first appearance.
+/// Assigns a number to each distinct value, in the order of first appearance.
 struct Interner<T> {
     values: Vec<T>,
     indexes: BTreeMap<T, u32>,

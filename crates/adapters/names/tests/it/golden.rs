@@ -35,7 +35,7 @@ async fn layer_has_the_bytes_of_its_version() {
     assert!(written == golden, "the bytes of a layer changed: raise the version of its format");
 }
 
-/// A layer of an older version has no table of near names, so it is encoded again in memory.
+/// A layer of an older version has no table of near names, so the layer is encoded again in memory.
 #[tokio::test]
 async fn near_names_are_found_in_layers_of_all_versions() {
     for version in 1..=3 {

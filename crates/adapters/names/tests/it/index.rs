@@ -204,8 +204,8 @@ async fn removed_repository_leaves_no_trace() {
     assert_eq!(blobs.keys(), [""; 0]);
 }
 
-/// A generation: the paths that it rewrites, each with the lines of its symbols (no lines if the path is
-/// removed), and whether it is published.
+/// The paths that a generation rewrites, each with the lines of its symbols, and whether the generation is
+/// published. A path without lines is removed.
 type Generation = (BTreeMap<u8, Vec<u8>>, bool);
 
 fn steps() -> impl Strategy<Value = Vec<(Generation, bool)>> {

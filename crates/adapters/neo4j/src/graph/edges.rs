@@ -53,7 +53,7 @@ pub(crate) fn retire_row(key: EdgeKey) -> BoltType {
     row([("edge", key_text(key.0).into()), ("position", position(key.0).into())])
 }
 
-/// An edge without its end nodes, in the form in which statements return it.
+/// An edge as statements return it, without its end nodes.
 #[derive(Deserialize)]
 pub(crate) struct EdgeRow {
     edge: String,

@@ -27,8 +27,8 @@ WHERE version.owner = $owner AND version.gen_from < $generation
     AND (version.gen_to = $open OR version.gen_to IN $aborted)
 SET version.gen_to = $generation";
 
-/// Creates a row of `INSERT`. The properties by which lists of nodes are sorted are stored next to the
-/// record.
+/// Creates a row of `INSERT`. The properties that determine the order of lists of nodes are stored next to
+/// the record.
 pub(crate) fn insert_row(run: RunId, node: &NodeRecord) -> BoltType {
     row([
         ("node", key_text(node.key.0).into()),
@@ -50,7 +50,7 @@ pub(crate) fn line_of(node: &NodeRecord) -> i64 {
     node.span.map_or(0, |span| i64::from(span.start))
 }
 
-/// A version in the form in which statements return it, with its encoded record.
+/// A version as statements return it, with its encoded record.
 #[derive(Deserialize)]
 pub(crate) struct NodeRow {
     pub(crate) record: Vec<u8>,

@@ -67,8 +67,9 @@ pub(crate) async fn neighbours(
     neo4j.transact(&Neighbourhood { neo4j, query, wanted }).await
 }
 
-/// Returns the statement that reads every visible edge of the node, with those properties of the edge's other
-/// end by which the edges are sorted. The records are read later, and only for one page.
+/// Returns the statement that reads every visible edge of the node. The edges are sorted by properties of
+/// their other ends, so the statement also reads these properties. The records are read later, and only for
+/// one page.
 fn statement(direction: Direction) -> String {
     let edge = match direction {
         Direction::Out => "(node)-[edge:EDGE~]->(other:Node~)",
@@ -91,7 +92,7 @@ struct Neighbourhood<'a> {
     wanted: NeighbourQuery<'a>,
 }
 
-/// An edge, with those properties of its other end node by which the edges are sorted.
+/// An edge, and the properties of its other end that determine the order of the edges.
 struct Found {
     edge: EdgeRecord,
     end: End,

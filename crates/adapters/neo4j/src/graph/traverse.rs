@@ -23,7 +23,7 @@ use crate::graph::visibility::Visibility;
 use crate::transaction::{Transaction, Work};
 use crate::values::key_from;
 
-/// Returns the edges of visible nodes that a traversal follows, each with the record of its other end.
+/// Returns the edges that a traversal follows from visible nodes, each with the record of its other end.
 ///
 /// Planning this text takes the server many times longer than executing it, and every change of the schema
 /// discards the plans. So the statement tests the visibility of both records with one expression. The hint

@@ -35,8 +35,8 @@ const LOAD_RUN: &str = "MATCH (run:Run~ {generation: $run}) RETURN run.document 
 const GENERATIONS: &str = "
 MATCH (run:Run~ {repository: $repository}) RETURN run.generation AS generation ORDER BY generation";
 
-/// Number of changes whose tokens a document stores. This number is much higher than the number of changes to
-/// a document that other calls can make while one call is retried.
+/// A document stores the tokens of this number of changes. While one call is retried, other calls can change
+/// the document far fewer times.
 const REMEMBERED: usize = 64;
 
 pub(super) struct Change<'a> {

@@ -69,8 +69,8 @@ pub(super) async fn runs(neo4j: &Neo4j, query: RunQuery) -> Result<Vec<RunDocume
             select(neo4j, "run.state = 'running' AND run.has_unsent WITH run ORDER BY run.generation LIMIT $limit")
                 .param("limit", number(limit as u64))
         }
-        // The query selects the run with the latest generation. In one repository, this run was also
-        // published last.
+        // The query selects the run with the latest generation of each repository. Within a repository, this
+        // is also the run that was published last.
         RunQuery::PublishedAt { repositories, seq } => {
             newest_of_each(neo4j, "run.repository IN $repositories AND run.published_seq <= $seq", &repositories)
                 .param("seq", number(seq.0))

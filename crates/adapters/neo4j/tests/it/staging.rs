@@ -53,8 +53,8 @@ async fn published_mark_is_never_overwritten() -> Result<()> {
     end_run(&namespace, 2, "published").await?;
     stage(&graph, run(r, 3), retiring(0)).await?;
     ensure!((mark(&namespace, 2).await?, mark(&namespace, 3).await?) == (2, 0));
-    // A record that an aborted generation ended can be ended again, both before and after a sweep of that
-    // generation.
+    // If an aborted generation ended a record, the record can be ended again, both before and after that
+    // generation is swept.
     stage(&graph, run(r, 3), retiring(2)).await?;
     end_run(&namespace, 3, "cancelled").await?;
     let fourth = Staging { aborted: [run(r, 3).generation].into(), ..staging(run(r, 4)) };
@@ -102,7 +102,7 @@ async fn removed_repository_leaves_no_record() -> Result<()> {
     staged.edges.push(crate::fixture::call(other, &staged.nodes[0], &node(r, 0), 0));
     stage(&graph, run(other, 2), staged).await?;
     graph.remove_repository(&tenant(), r, run(r, 3).generation).await?;
-    // A node that another repository refers to remains, without a version.
+    // If another repository refers to a removed node, the node itself remains, but its version is removed.
     for (what, expect) in
         [("(x:Node~)", 3), ("(x:NodeVersion~)", 2), ("()-[x:EDGE~]->()", 2), ("(x:Owner~)", 1), ("(x:Pattern~)", 0)]
     {

@@ -17,7 +17,7 @@ use crate::config::RabbitMqConfig;
 use crate::link;
 use crate::management::{Management, ManagementError};
 
-/// Numbers of objects in the topology, all of which exist now.
+/// Numbers of objects in the topology. All these objects exist now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Applied {
     pub num_policies: usize,

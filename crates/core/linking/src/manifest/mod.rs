@@ -1,4 +1,4 @@
-//! Reads the packages that a repository declares from the manifests of each ecosystem.
+//! Reads the manifests of each ecosystem, which list the packages that a repository declares.
 //!
 //! All functions are pure functions of the text. A manifest that cannot be parsed declares nothing. Such a
 //! file is nevertheless indexed as text, and the run continues.

@@ -35,14 +35,14 @@ static LEADS: LazyLock<&[&str]> = LazyLock::new(|| list("kinds_leads"));
 /// Words that may follow the word for a kind of code.
 static FOLLOWERS: LazyLock<&[&str]> = LazyLock::new(|| list("kinds_followers"));
 
-/// Words that form one term with the word for a kind before them: "class loader", "function call".
+/// Words that form one term with a preceding word for a kind: "class loader", "function call".
 static TERMS: LazyLock<&[&str]> = LazyLock::new(|| list("kinds_terms"));
 
 /// Words that may also refer to the data of a form, a table or an environment. These words count as words for
 /// a kind of code only in questions that name code.
 const DATA: [&str; 5] = ["variable", "variables", "field", "fields", "attribute"];
 
-/// Words that form one term with the word for a kind after them: "environment variables".
+/// Words that form one term with a following word for a kind: "environment variables".
 static BEFORE_TERMS: LazyLock<&[&str]> = LazyLock::new(|| list("kinds_before_terms"));
 
 pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {

@@ -64,8 +64,8 @@ fn standardised_values_are_weighted() {
     let parts = |hit: &RankedHit| (points_of(hit, "dense"), points_of(hit, "best_of_file"), points_of(hit, "base"));
     assert_eq!(parts(&found[0]), (150_000, 175_000, 500_001));
     assert_eq!(found[0].score, 825_001);
-    // 300,000 · 3,000,000 / 3,325,000 is 270,676. The base raises the score to this value,
-    // and adds `BASE` and 1.
+    // 300,000 · 3,000,000 / 3,325,000 is 270,676. The part `base` raises the score to the sum of this value,
+    // `BASE` and 1.
     assert_eq!(parts(&found[1]), (-150_000, -175_000, 795_677));
     assert_eq!(found[1].score, 470_677);
 }

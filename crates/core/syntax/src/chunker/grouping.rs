@@ -54,8 +54,8 @@ impl Bundle {
             && self.fits(symbols, piece)
     }
 
-    /// Whether the piece may join the bundle. A function joins functions. A method joins methods of the same
-    /// type or the type itself.
+    /// Whether the piece may join the bundle. Functions are bundled with functions. Methods are bundled with
+    /// methods of the same type, or with the type itself.
     fn fits(&self, symbols: &[Symbol], piece: &Piece) -> bool {
         if piece.role == Role::Loose {
             return true;
@@ -136,8 +136,8 @@ fn can_join(lines: &Lines<'_>, first: &Group, second: &Group) -> bool {
     first.is_test == second.is_test && lines.tokens(Rows::new(first.rows.start, second.rows.end)) <= WHOLE_TOKENS
 }
 
-/// For each class, records in its first chunk the members that are in other chunks. Because of this, a search
-/// for the names of these members also finds the class.
+/// Lists, in the first chunk of each class, the members of the class that are in other chunks. Because of
+/// this, a search for the names of these members also finds the class.
 fn list_members(symbols: &[Symbol], groups: &mut [Group]) {
     let mut first_chunk = vec![u32::MAX; symbols.len()];
     for (index, group) in groups.iter().enumerate().rev() {

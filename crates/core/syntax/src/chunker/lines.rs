@@ -1,5 +1,5 @@
-//! An index of the lines of a text and their weights, with which the chunker finds lines and weights in
-//! constant time.
+//! An index of the lines of a text and their weights. With this index, the chunker finds the text and the
+//! weight of any range of rows in constant time.
 
 use cairn_domain::LineSpan;
 

@@ -35,8 +35,8 @@ pub(super) struct Piece {
     pub(super) role: Role,
     /// The symbol whose definition is in the piece.
     pub(super) symbol: Option<u32>,
-    /// The innermost definition around the piece that is divided into a head and members. For a head, this is
-    /// the definition itself.
+    /// The innermost opened definition around the piece. For a head, this is the definition to which the head
+    /// belongs.
     pub(super) container: Option<u32>,
     pub(super) part: Option<(u16, u16)>,
     pub(super) is_test: bool,
@@ -199,8 +199,8 @@ impl Layout<'_> {
         if kind.is_container() { inner_weight > 0 } else { inner_weight * 2 > self.lines.weight(rows) }
     }
 
-    /// Adds the rows before a definition as a piece, except the rows that belong to the definition. Returns
-    /// the row at which the piece of the definition begins.
+    /// Adds the rows before a definition as a separate piece, except rows such as a comment, which belong to
+    /// the piece of the definition. Returns the row at which the piece of the definition begins.
     fn gap(&mut self, gap: Rows, is_first: bool, around: Surroundings) -> usize {
         let is_head = is_first && around.container.is_some();
         if gap.is_empty() {

@@ -24,7 +24,7 @@ pub fn chunk_text<'t>(text: &'t str, line_starts: &[u32], span: LineSpan) -> &'t
     text.get(start..offset(span.end)).unwrap_or("")
 }
 
-/// The text of a chunk that is embedded. The hash of this text is the `content_hash` of the chunk. If the
+/// The embedded text of a chunk. The hash of this text is the `content_hash` of the chunk. If the
 /// chunk has synthetic text, the result is the synthetic text. Otherwise, the result is the lines of its
 /// span, without blank lines at the start and at the end. The result depends neither on the header nor on the
 /// position of the lines in the file.
@@ -35,7 +35,7 @@ pub fn embedded_text<'t>(text: &'t str, line_starts: &[u32], chunk: &'t ChunkFac
     }
 }
 
-/// The text of a chunk that is shown. If the chunk has synthetic text, the result is the synthetic text.
+/// The shown text of a chunk. If the chunk has synthetic text, the result is the synthetic text.
 /// Otherwise, the result is the lines of its span, without white space at the end.
 pub fn shown_text<'t>(text: &'t str, line_starts: &[u32], chunk: &'t ChunkFacts) -> Cow<'t, str> {
     match &chunk.synthetic_text {

@@ -194,7 +194,7 @@ fn group_small(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<P
     groups
 }
 
-/// Joins tiny pieces with neighbours. Loose lines are joined to the next piece, whose name does not change. A
+/// Joins tiny pieces to neighbours. Loose lines are joined to the next piece, whose name does not change. A
 /// piece that is only the head of the next piece, such as a heading without text or `services:`, is also
 /// joined to the next piece. Any other tiny piece is joined to the previous piece with the same parent,
 /// unless the style keeps named pieces apart.

@@ -60,8 +60,8 @@ fn skipped(bytes: &[u8], at: usize, syntax: Syntax) -> Option<usize> {
     }
 }
 
-/// Whether a line comment begins at this position. If the mark of the syntax begins with a blank, white space
-/// must precede the comment: in CSS, `//` without white space before it can be part of a URL.
+/// Whether a line comment begins at this position. If the comment mark of the syntax begins with a blank,
+/// white space must precede the comment: in CSS, `//` without white space before it can be part of a URL.
 fn is_line_comment(bytes: &[u8], at: usize, syntax: Syntax) -> bool {
     let Some(mark) = syntax.line_comment else { return false };
     match mark.strip_prefix(b" ") {

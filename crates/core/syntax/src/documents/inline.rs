@@ -33,7 +33,7 @@ fn after_target(rest: &str) -> &str {
         Some(b'[') => ']',
         _ => return rest,
     };
-    // Targets are short. The limit ensures linear time for a text of many opening marks.
+    // Targets are short. The limit ensures linear time for a text with many opening marks.
     let end = rest.char_indices().take(400).find(|&(_, found)| found == close);
     end.map_or(rest, |(at, _)| &rest[at + 1..])
 }

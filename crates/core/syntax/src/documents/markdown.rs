@@ -1,6 +1,5 @@
 //! Finds the headings of Markdown row by row: ATX, setext and HTML headings outside of fences, comments and
-//! front matter. The rules are the rules of CommonMark, except where real documents usually differ from
-//! CommonMark.
+//! front matter. The rules of CommonMark apply, except where real documents usually differ from CommonMark.
 
 use super::inline::{fold, plain};
 use super::outline::{Heading, Outline, RowKind};

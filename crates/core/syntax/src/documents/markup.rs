@@ -3,9 +3,9 @@
 use super::outline::{Heading, Outline, RowKind};
 use crate::chunker::Lines;
 
-/// Finds the sections of reStructuredText. A heading is a row of text with an underline, and optionally an
-/// overline, that repeats one mark. The level of a mark follows from the order in which the marks first
-/// appear.
+/// Finds the sections of reStructuredText. A heading is a row of text with an underline and, optionally, an
+/// overline. Each of these lines repeats one punctuation mark. The order in which the marks first appear
+/// determines their levels.
 pub(super) fn restructured_text(lines: &Lines<'_>) -> Outline {
     let mut outline = Outline { rows: vec![RowKind::Prose; lines.num_rows()], ..Outline::default() };
     let mut styles: Vec<(u8, bool)> = Vec::new();

@@ -39,8 +39,9 @@ pub use navigation::is_navigation;
 
 use crate::chunker::{Lines, window_chunks};
 
-/// Parses a text. `format` is the name of the text's format in the language table. A text of any other format
-/// is divided into windows. Line numbers refer to `text`. Every line of `text` belongs to at least one chunk.
+/// Parses a text. `format` is the name of the text's format in the language table. If the format has no
+/// scanner, the text is divided into windows. Line numbers refer to `text`. Every line of `text` belongs to
+/// at least one chunk.
 ///
 /// Only documents for human readers have `DocumentFacts` (a title, sections and mentions), and only SQL has
 /// symbols. The synthetic text of a notebook's chunk is the decoded source of its cells.

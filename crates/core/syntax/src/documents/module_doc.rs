@@ -1,4 +1,4 @@
-//! Reads the description of a module from the file of code that documents the module.
+//! Reads the description of a module from the code file that documents the module.
 
 use cairn_languages::ModuleDoc;
 
@@ -6,7 +6,7 @@ use super::inline::{plain, shortened};
 
 /// The maximum length of a description, in characters.
 const LONGEST_DESCRIPTION: usize = 300;
-/// The number of bytes at the start of a file in which the description is searched for.
+/// The description is searched for only in this number of bytes at the start of a file.
 const SEARCHED_BYTES: usize = 16 * 1024;
 /// Words that identify a licence header at the beginning of a file. A licence header does not describe a
 /// module.

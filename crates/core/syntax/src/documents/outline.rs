@@ -49,7 +49,7 @@ pub(super) struct Outline {
 
 impl Outline {
     /// The heading that is the title of the whole document. The first heading is the title if all other
-    /// headings have a lower rank.
+    /// headings are at deeper levels.
     fn title_heading(&self) -> Option<&Heading> {
         let first = self.headings.first()?;
         self.headings[1..].iter().all(|other| other.level > first.level).then_some(first)

@@ -34,7 +34,7 @@ pub(super) fn blocks(lines: &Lines<'_>, text: &str) -> (Vec<Block>, Vec<Symbol>)
     (blocks, symbols)
 }
 
-/// The offsets of each statement: of its first byte and of the end of its terminator.
+/// For each statement, the offset of its first byte and the offset of the end of its terminator.
 fn statements(lines: &Lines<'_>, text: &str) -> Vec<(usize, usize)> {
     let mut scanner = Scanner { text, found: Vec::new(), start: None, routine: Routine::default(), delimiter: None };
     let mut at = 0;
@@ -106,7 +106,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Reads `DELIMITER //`, `GO` or `/`, which are alone on their row. Returns the end of the row.
+    /// Reads a row that contains only `DELIMITER //`, `GO` or `/`. Returns the end of the row.
     fn directive(&mut self, lines: &Lines<'t>, at: usize) -> Option<usize> {
         let row = lines.row(lines.row_at(at));
         let text = row.trim_ascii();

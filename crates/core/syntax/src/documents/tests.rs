@@ -172,7 +172,7 @@ fn text_in_fences_and_comments_is_no_heading() {
     check("# `code` and **bold** [link](x)\n", &["code and bold link"]);
 }
 
-/// Texts for which a scanner that recurses, backtracks or restarts would need a very long time.
+/// Texts that would take a very long time in a scanner that recurses, backtracks or restarts.
 fn hostile_texts() -> Vec<String> {
     let mut texts: Vec<String> = [
         "[", "{", "(", "<", "`", "\"", "'", "*", "#", "\n", "- ", "a:\n", "<p>", "<h1>", "$$", "/*", "\\", "=\n",

@@ -1,5 +1,5 @@
-//! Finds the keys of YAML by indentation. Indentation is sufficient to name blocks, and values are not
-//! parsed.
+//! Finds the keys of YAML by indentation. Indentation is sufficient to find and name blocks, so values are
+//! not parsed.
 
 use super::blocks::Block;
 use super::inline::shortened;

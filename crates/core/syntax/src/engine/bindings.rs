@@ -134,8 +134,8 @@ impl Reader<'_, '_> {
         let is_local = region.is_some_and(|region| self.outline.regions[region as usize].is_local);
         let own = self.symbol(region);
         if is_local {
-            // This is a parameter of an anonymous function. A parameter inside a type expression binds
-            // nothing.
+            // The name is a parameter of an anonymous function. If the function is inside a type expression,
+            // the parameter binds nothing.
             let of_type = own.is_some_and(|symbol| self.kind_of(symbol).is_type());
             return (!of_type).then(|| (name.to_owned(), own));
         }

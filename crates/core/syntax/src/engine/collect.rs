@@ -115,8 +115,8 @@ pub(super) struct RawExportName {
 #[derive(Default)]
 pub(super) struct Raw {
     pub(super) definitions: Vec<RawDefinition>,
-    /// The names of variables that are really definitions of a different kind, such as classes. Each name has
-    /// the kind of its definition.
+    /// The names of variables that are really definitions of a different kind, such as classes. Each name is
+    /// stored with the kind of its definition.
     pub(super) becomes: Vec<(ByteRange, SymbolKind)>,
     /// The ranges of wrappers: nodes around a definition, such as `export …`. The flag is true if the wrapper
     /// exports its definition.

@@ -30,7 +30,7 @@ impl Builder<'_, '_> {
         None
     }
 
-    /// Records a field. Returns whether the holder had no field of this name before.
+    /// Records a field. Returns true if the holder had no field of this name before.
     pub(super) fn is_first_field(&mut self, definition: &RawDefinition, holder: &Holder) -> bool {
         let field = definition.name.map_or("", |range| plain_name(self.row, range.text(self.text)));
         match &holder.class {

@@ -12,7 +12,7 @@ use super::symbols::Outline;
 
 /// Adds a binding for each such name that the file uses, once per scope and name. Variables that are symbols
 /// and names that imports bind are left out, because the facts already contain them. At the top level of a
-/// file, only anonymous functions have parameters.
+/// file, only names inside anonymous functions get a binding.
 pub(super) fn add(
     row: &'static LanguageRow,
     text: &str,

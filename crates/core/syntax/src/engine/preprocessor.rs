@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-/// Words before a declaration that are neither a type nor a name.
+/// Words that can precede a declaration, but are neither types nor names.
 const SPECIFIERS: &[&str] = &[
     "static",
     "extern",

@@ -154,7 +154,7 @@ impl ImportRole {
 pub(super) struct Properties {
     /// The visibility of the definition.
     pub(super) visibility: Option<Visibility>,
-    /// The visibility of members of a scope or container that have no modifier.
+    /// The visibility of members without a modifier in a scope or container.
     pub(super) members: Option<Visibility>,
     /// The name of a definition that has no name in the text (`default`).
     pub(super) name: Option<String>,
@@ -181,7 +181,7 @@ pub(super) struct Properties {
     pub(super) assigned: bool,
     /// Like a variable, the definition is left out if it is inside a function.
     pub(super) not_local: bool,
-    /// Set for a scope that the function around it returns: the kind of symbol that this function becomes.
+    /// Set for a scope that its enclosing function returns: the kind of symbol that this function becomes.
     pub(super) becomes: Option<SymbolKind>,
     /// Set for a package without a block that is inside the package before it.
     pub(super) nested: bool,
@@ -190,7 +190,7 @@ pub(super) struct Properties {
     /// The name is a chain. The last part of the chain is the name of the definition, and the parts before
     /// the last part are the owner.
     pub(super) dotted: bool,
-    /// The pattern takes precedence over all other patterns that match a reference at the same name.
+    /// The pattern takes precedence over all other patterns that match a reference at the same position.
     pub(super) preferred: bool,
     /// The node that is captured as `@arguments` also contains the callee.
     pub(super) holds_callee: bool,

@@ -213,8 +213,8 @@ impl Builder<'_, '_> {
         if kind == ReferenceKind::Call && makes_one { ReferenceKind::Instantiate } else { kind }
     }
 
-    /// Whether the name belongs to the language: it is a builtin name, or a type parameter, which refers to
-    /// no other code.
+    /// Whether the name refers to no other code, because it is a built-in name of the language or a type
+    /// parameter.
     fn is_of_language(&self, name: &str, kind: ReferenceKind, region: Option<u32>) -> bool {
         if matches!(kind, ReferenceKind::Extend | ReferenceKind::Implement) {
             return false;

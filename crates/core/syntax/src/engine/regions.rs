@@ -1,5 +1,5 @@
-//! Regions are nested ranges of a file that belong to a symbol. A locator finds the innermost region of a
-//! position.
+//! A region is a range of a file that belongs to a symbol. Regions can be nested. A locator finds the
+//! innermost region that contains a position.
 
 use super::collect::ByteRange;
 

@@ -320,8 +320,8 @@ impl<'t> Builder<'t, '_> {
         }
     }
 
-    /// Whether the definition is left out. Records the names of fields, because only the first field of a
-    /// name is added.
+    /// Whether the definition is left out. Also remembers the names of fields, because only the first field
+    /// with a given name is added.
     fn leaves_out(&mut self, new: &NewSymbol<'_>) -> bool {
         let NewSymbol { definition, properties, kind, holder, of_object, .. } = new;
         (!of_object && self.is_left_out(*kind, holder.region, properties))

@@ -6,7 +6,7 @@ use super::collect::Raw;
 use super::regions::Locator;
 use super::symbols::Outline;
 
-/// Names of type parameters, each with the regions in which it is a type.
+/// Names of type parameters, each with the regions that declare it as a type parameter.
 pub(super) struct TypeParameters<'t>(FxHashMap<&'t str, FxHashSet<u32>>);
 
 impl<'t> TypeParameters<'t> {

@@ -49,7 +49,7 @@ pub(super) fn resolve(
     definitions.iter().zip(&innermost).map(resolve_one).collect()
 }
 
-/// The wrappers with the number of their definitions, and for each definition the innermost wrapper directly
+/// Each wrapper with the number of its definitions, and for each definition the innermost wrapper directly
 /// around it.
 fn nest(raw: &Raw, definitions: &[RawDefinition]) -> (Vec<Wrapper>, Vec<Option<usize>>) {
     let mut sorted = raw.wrappers.clone();

@@ -106,8 +106,8 @@ impl Check {
         self.correctable &= self.tool.read_only && !is_required;
     }
 
-    /// Records that an argument with a fixed list of words is missing. One corrected call is suggested for
-    /// each word.
+    /// Records the fault of an argument that must be one of the given words. One corrected call is suggested
+    /// for each word.
     fn choose(&mut self, name: &'static str, words: &'static [&'static str], message: String) {
         self.note(FieldFault::of(name), message);
         self.choices = Some((name, words));

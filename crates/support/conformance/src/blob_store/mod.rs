@@ -144,7 +144,7 @@ async fn vector_written_after_the_listing_stays(store: &dyn BlobStore) -> Result
     let before = BlobMeta { modified_at: now.modified_at - 1, ..now.clone() };
     ensure!(!store.delete_listed(&before).await?, "an object was removed although it is newer than the list");
     expect_eq!(store.get(&key).await?.as_ref(), b"x");
-    ensure!(store.delete_listed(&now).await?, "an object that is unchanged since the list was read was kept");
+    ensure!(store.delete_listed(&now).await?, "an object was kept although it is unchanged since the list");
     ensure!(store.delete_listed(&now).await?, "removing an object that does not exist was not reported as success");
     expect_kind!(store.get(&key).await, NotFound);
     expect_eq!(store.get(&longer).await?.as_ref(), b"x");

@@ -203,7 +203,7 @@ pub(super) async fn sweeping_retired_records_changes_no_view(store: &dyn GraphSt
     Ok(())
 }
 
-/// Some views in use are older than the published generations.
+/// Some views in use are older than the newest published generation.
 pub(super) async fn sweeping_unseen_records_changes_no_used_view(store: &dyn GraphStore) -> Result<()> {
     let graph = Graph::new(store, "unseen");
     graph.stage_basics().await?;

@@ -153,7 +153,7 @@ pub(super) async fn nodes_come_in_the_order_of_the_keys(store: &dyn GraphStore) 
     Ok(())
 }
 
-/// A number of nodes that exceeds the page size of every adapter.
+/// More nodes than any adapter returns on one page.
 const NUM_MANY: u32 = 12_000;
 
 pub(super) async fn pages_are_complete(store: &dyn GraphStore) -> Result<()> {

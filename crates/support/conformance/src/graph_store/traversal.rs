@@ -37,7 +37,7 @@ fn call(graph: &Graph<'_>, source: &str, target: &str, confidence_percent: u8) -
     EdgeRecord { confidence_percent, ..graph.call(source, target) }
 }
 
-/// Stages generation 1: nodes with these names, and edges.
+/// Stages generation 1, which consists of nodes with these names and of these edges.
 async fn stage(graph: &Graph<'_>, names: &[&str], edges: Vec<EdgeRecord>) -> Result<()> {
     graph.stage(1, StagedGraph { nodes: graph.nodes(names), edges, ..StagedGraph::default() }).await
 }

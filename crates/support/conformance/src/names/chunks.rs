@@ -1,4 +1,4 @@
-//! A check of the lookup of the definitions that chunks show.
+//! Checks that the definitions in given chunks are found.
 
 use anyhow::Result;
 use cairn_domain::{ChunkKey, Key128, Scope, SymbolEntry, Tenant};

@@ -79,7 +79,7 @@ pub(super) async fn sweeping_replaced_names_changes_no_view(store: &dyn Names) -
     Ok(())
 }
 
-/// Some views in use are older than the published generations.
+/// Some views in use are older than the newest published generation.
 pub(super) async fn sweeping_unseen_names_changes_no_used_view(store: &dyn Names) -> Result<()> {
     let index = Index::new(store, "unseen");
     index.stage_basics().await?;
@@ -160,7 +160,7 @@ pub(super) async fn removing_after_a_merge_keeps_later_runs_once(store: &dyn Nam
     for generation in 2..12 {
         index.stage(generation, index.change_a()).await?;
     }
-    // The repository was deleted as generation 12, and is indexed again before the sweep.
+    // Generation 12 is the deletion of the repository. The repository is indexed again before the sweep.
     let again = StagedNames { replaced: Vec::new(), ..index.change_a() };
     index.stage(13, again).await?;
     let published = (1..12).chain([13]).map(GenerationId).collect::<Vec<_>>();

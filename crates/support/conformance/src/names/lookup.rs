@@ -330,7 +330,7 @@ pub(super) async fn symbols_are_read_as_written(store: &dyn Names) -> Result<()>
     Ok(())
 }
 
-/// A number of symbols that exceeds the page size of every adapter.
+/// More symbols than any adapter returns on one page.
 const NUM_MANY: u32 = 6000;
 
 pub(super) async fn pages_are_complete(store: &dyn Names) -> Result<()> {

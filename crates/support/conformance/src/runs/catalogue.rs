@@ -33,7 +33,7 @@ pub(super) async fn repositories_are_listed_by_name_and_scope(store: &dyn RunSto
     Ok(())
 }
 
-/// Data from a hosting service in which all fields are set.
+/// Data from a hosting service, with all fields set.
 fn hosted() -> Hosted {
     Hosted {
         host: "git.example:8443".to_owned(),
@@ -167,7 +167,7 @@ pub(super) async fn a_view_comes_back_by_its_seq(store: &dyn RunStore) -> Result
     for generation in [first.generation, running.generation, second.generation] {
         expect_eq!(again.published(generation), view.published(generation));
     }
-    // A repository that was deleted later is also missing in the earlier view.
+    // A deletion also removes the repository from earlier views.
     store.delete(runs.case.repository("b"), 1004).await?;
     let again = store.view_at(view.seq).await?.context("the earlier view no longer exists")?;
     ensure!(!again.sees_repository(runs.case.repository("b")), "an old view shows a deleted repository");

@@ -152,7 +152,7 @@ pub(super) async fn a_finished_run_takes_no_ends(store: &dyn RunStore) -> Result
     expect_eq!(store.ready(aborted).await?, []);
     expect_kind!(store.abort(aborted, RunState::Cancelled, "again", 2).await, Conflict);
     expect_eq!(store.run(aborted).await?.message.as_deref(), Some("invalid_settings"));
-    // The failure of a run is the failure of the sync that began it.
+    // The sync that began the run is recorded with the failure of the run.
     let record = store.repositories(&runs.case.scope()).await?.pop().context("no repository")?;
     let failure = Some((cairn_domain::FailureCode::InvalidSettings, String::new()));
     expect_eq!(record.last_sync.map(|sync| (sync.at_ms, sync.failure)), Some((1, failure)));

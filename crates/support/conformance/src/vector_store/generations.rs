@@ -142,7 +142,7 @@ pub(super) async fn sweeping_retired_chunks_changes_no_view(store: &dyn VectorSt
     Ok(())
 }
 
-/// Some views in use are older than the published generations.
+/// Some views in use are older than the newest published generation.
 pub(super) async fn sweeping_unseen_chunks_changes_no_used_view(store: &dyn VectorStore) -> Result<()> {
     let points = Points::new(store, "unseen");
     points.stage_basics().await?;
@@ -214,7 +214,7 @@ pub(super) async fn removing_after_a_merge_keeps_later_runs_once(store: &dyn Vec
     for number in 2..8 {
         points.stage(number, change_a(&points)).await?;
     }
-    // The repository was deleted as generation 8, and is indexed again before the sweep.
+    // Generation 8 is the deletion of the repository. The repository is indexed again before the sweep.
     points.stage(9, StagedPoints { points: points.points(&["a", "b"]), retired: Vec::new() }).await?;
     store.sweep_retired(points.r(), &[1, 2, 3, 4, 5, 6, 7, 9].map(GenerationId)).await?;
     store.compact(points.r()).await?;

@@ -99,7 +99,7 @@ pub(super) async fn chunks_are_read_as_written(store: &dyn VectorStore) -> Resul
     Ok(())
 }
 
-/// A number of chunks that exceeds the page size of every adapter.
+/// More chunks than any adapter returns on one page.
 const NUM_MANY: usize = 5000;
 
 pub(super) async fn pages_are_complete(store: &dyn VectorStore) -> Result<()> {

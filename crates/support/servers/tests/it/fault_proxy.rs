@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use crate::waiting::until;
 
-/// A time within which every reply of the echo server arrives if the proxy forwards it. If no reply has
+/// If the proxy forwards a reply of the echo server, the reply arrives within this time. If no reply has
 /// arrived after this time, the proxy is withholding the reply.
 const SILENCE: Duration = Duration::from_millis(300);
 

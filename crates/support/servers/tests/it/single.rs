@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::waiting::{accepts, until};
 
-/// A time within which a running server would send the first byte of a reply.
+/// A running server would send the first byte of a reply within this time.
 const SILENCE: Duration = Duration::from_secs(2);
 
 /// The tests that apply to every server. `hello` is a request to which the server replies.

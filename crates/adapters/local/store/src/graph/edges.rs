@@ -194,7 +194,7 @@ fn retire_from(staging: &Staging<'_>, source: i64, wanted: &mut FxHashSet<EdgeKe
 }
 
 /// Removes the edges at the given positions from a list, and removes the list if it becomes empty. Later
-/// edges move towards the start of the list, and the rows with the ends of these edges get the new positions.
+/// edges move towards the start of the list, and the rows that retire these edges get the new positions.
 /// Returns the nodes to which the list referred.
 pub(crate) fn remove_from_list(
     connection: &Connection,

@@ -12,8 +12,8 @@ use crate::graph::edges::remove_from_list;
 use crate::graph::identity::find_owner;
 use crate::graph::nodes::{BlockWriter, NewVersion, read_block, release, remove_versions};
 
-/// Blocks are repacked only if the share of sparse blocks is at least one divided by this number. Without
-/// this rule, every sweep would read all versions.
+/// Blocks are repacked only if the share of sparse blocks is at least `1 / SPARSE_PART`. Without this rule,
+/// every sweep would read all versions.
 const SPARSE_PART: usize = 8;
 /// Maximum number of versions that a call moves.
 const VERSIONS_AT_ONCE: i64 = 8_192;
@@ -215,8 +215,8 @@ fn forget_paths(
 /// moves a bounded number of versions. Returns whether the call moved any version.
 pub(crate) fn repack(connection: &Connection, repository: RepositoryId) -> Result<bool, Fault> {
     let Some(owner) = find_owner(connection, repository)? else { return Ok(false) };
-    // The sparse blocks are counted first, because finding the versions of a block would require reading all
-    // versions.
+    // The sparse blocks are counted first, because all versions must be read to find the versions of a
+    // block.
     let counts = "SELECT count(*), count(*) FILTER (WHERE live * 2 < slots) FROM node_block";
     let (num_blocks, num_sparse): (usize, usize) =
         connection.prepare_cached(counts)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;

@@ -124,7 +124,7 @@ fn forget_repository(connection: &Connection, id: RepositoryId) -> Result<(), Fa
     Ok(())
 }
 
-/// The number of a lane in the file. Interactive requests sort first.
+/// The number that represents a lane in the file. Interactive requests sort first.
 fn lane_number(lane: Lane) -> u8 {
     match lane {
         Lane::Interactive => 0,
@@ -132,7 +132,7 @@ fn lane_number(lane: Lane) -> u8 {
     }
 }
 
-/// The number of a state in the file. These numbers never change.
+/// The number that represents a state in the file. These numbers never change.
 pub(crate) fn state_number(state: RunState) -> u8 {
     match state {
         RunState::Running => 0,
@@ -143,7 +143,7 @@ pub(crate) fn state_number(state: RunState) -> u8 {
     }
 }
 
-/// The number of a stage in the file. These numbers never change.
+/// The number that represents a stage in the file. These numbers never change.
 pub(super) fn stage_number(stage: StageName) -> u8 {
     match stage {
         StageName::Sync => 0,
