@@ -19,8 +19,8 @@ pub(super) fn top_items(text: &str) -> Vec<Range<usize>> {
     items(&lines, 0, text.len())
 }
 
-/// The items inside an item, which consist of the lines that are indented further than its first line. The
-/// list is empty if the item has no such lines.
+/// The items inside an item. They consist of the lines that are indented further than the first line of the
+/// outer item. The list is empty if there are no such lines.
 pub(super) fn inner_items(text: &str, item: &Range<usize>) -> Vec<Range<usize>> {
     let lines = lines(text, item);
     let Some(first) = lines.iter().find(|line| !line.code.is_empty() && !is_comment(line.code)) else {

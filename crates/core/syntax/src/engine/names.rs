@@ -208,8 +208,8 @@ pub(super) fn chain_before<'t>(row: &LanguageRow, text: &'t str, end: usize) -> 
     start.map(|(start, end)| &text[start..end])
 }
 
-/// The name of a type in an annotation or constructor, without references, modifiers and type arguments. A
-/// transparent type is replaced by its type argument.
+/// The name of a type in an annotation or constructor, without references, modifiers and type arguments. One
+/// of the row's `transparent_types` is replaced by its type argument.
 pub(super) fn type_name(row: &LanguageRow, text: &str) -> Option<String> {
     let text = strip_modifiers(row, text);
     if let Some(open) = text.bytes().position(|byte| row.generic_brackets.contains(&byte)) {

@@ -1,11 +1,11 @@
 //! Blanks out the macros that the C preprocessor would remove, before the text is parsed.
 //!
 //! The grammar parses the text without preprocessing. So macros in a few forms cause parse errors around most
-//! declarations of a header. The forms are `extern "C" {` for C++ only, a line that is only `__BEGIN_DECLS`,
-//! and `API_EXPORT int f(void);`. Such macros are written in capital letters, at places where the grammar
-//! allows no other name. Therefore the macros can be recognised by their form alone. The blanks have the same
-//! length as the text that they replace. So positions remain valid, and facts are read from the original
-//! text.
+//! declarations of a header. The forms are `extern "C" {` in an `#if` for C++, a line that is only
+//! `__BEGIN_DECLS`, and `API_EXPORT int f(void);`. The macros of the last two forms are written in capital
+//! letters, at places where the grammar allows no other name. Therefore these macros can be recognised by
+//! their form alone. The blanks have the same length as the text that they replace. So positions remain
+//! valid, and facts are read from the original text.
 
 use std::borrow::Cow;
 
