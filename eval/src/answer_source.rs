@@ -1,4 +1,4 @@
-//! The two ways to get answers: the code of this program with selected signals, or another program.
+//! The two sources of answers: an index that this process reads with selected signals, or another program.
 
 use std::path::Path;
 

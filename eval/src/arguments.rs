@@ -22,8 +22,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) ablations: bool,
     /// Also ask another build of `cairn`, and measure the ranking with only terms (BM25) and with only
-    /// vectors. Also print how large a share of the gap between that build and the best order the shipped
-    /// ranking closes.
+    /// vectors. Also print the share of the gap that the shipped ranking closes. The gap is the difference
+    /// between that build and the best order.
     #[arg(long, value_name = "FILE")]
     pub(crate) compare: Option<PathBuf>,
     /// Only fetch the sources of both halves and check that they contain the answers.

@@ -138,8 +138,8 @@ mod tests {
     use crate::graded::{GradedQuestion, Reach};
     use crate::questions::QuestionKind;
 
-    /// The answers to two questions about a whole checkout: when one repository is searched at a time, and
-    /// when all are searched together.
+    /// The grades of two questions about a whole checkout. `ndcg` contains the grades first for one
+    /// repository at a time, then for all repositories together.
     fn measured(is_compared: bool, ndcg: [[f64; 2]; 2], best_order: f64) -> Measured {
         let question = |kind, reach, ndcg| GradedQuestion {
             id: "one".to_owned(),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::graded::{GradedQuestion, Reach};
 use crate::questions::QuestionKind;
 
-/// The thresholds, as multiples of `STEP`, which is in thousandths.
+/// The thresholds as multiples of `STEP`. Thresholds and scores are in thousandths.
 const THRESHOLDS: std::ops::RangeInclusive<i64> = -12..=8;
 const STEP: i64 = 250;
 
@@ -28,8 +28,8 @@ pub(crate) fn print(asked: &[GradedQuestion]) {
     }
 }
 
-/// Whether the question is refused at this threshold. If the question has no score, it counts as refused at
-/// every threshold if it has no results.
+/// Whether the question is refused at this threshold. A question without a score counts as refused at every
+/// threshold if it has no results.
 fn is_refused(asked: &GradedQuestion, threshold: i64) -> bool {
     asked.score.map_or(asked.num_results == 0, |score| score < threshold)
 }

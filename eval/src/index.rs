@@ -9,7 +9,7 @@ use cairn_domain::Digester;
 /// Number of hexadecimal digits in the names of folders.
 const DIGITS: usize = 12;
 
-/// The index directory for these sources. Different sources use a different directory, so that an index
+/// The index directory for these sources. Each set of sources has its own directory, so that an index
 /// contains exactly the sources of one run.
 pub(crate) fn home(folder: &Path, sources: &[PathBuf]) -> PathBuf {
     let add = |digester: Digester, source: &PathBuf| digester.text(&source.to_string_lossy());

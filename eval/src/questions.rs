@@ -90,7 +90,7 @@ pub(crate) struct ExpectedAnswer {
     pub(crate) path: String,
     /// First and last line. Line numbers start at 1. `None` if the answer is a file or a directory.
     pub(crate) lines: Option<[u32; 2]>,
-    /// 2 if the place answers the question, 1 if the place is only useful.
+    /// 2 if the place answers the question, 1 if the place only helps to answer it.
     pub(crate) grade: u32,
 }
 
@@ -193,7 +193,7 @@ mod tests {
 
     use super::*;
 
-    /// Licences that allow everybody to use, change and distribute the sources for any purpose. Licences that
+    /// Licences that allow anyone to use, change and distribute the sources for any purpose. Licences that
     /// also require the publication of changes are excluded.
     const PERMISSIVE: [&str; 11] = [
         "Apache-2.0",

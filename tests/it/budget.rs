@@ -37,8 +37,8 @@ fn repeated_tree(num_bytes: usize, num_directories: usize) -> (TempDir, PathBuf)
     Repeated { content: code(num_bytes), names, ..repeated_names(0, "", num_directories, 0) }.bare()
 }
 
-/// A tree in which one content has many paths: it has several names in one directory, and this directory has
-/// several names.
+/// A tree in which the same content has many paths: the content has several names in one directory, and this
+/// directory has several names.
 struct Repeated {
     content: String,
     mode: &'static str,
@@ -124,7 +124,7 @@ fn index_within_bounds(index: &Index, source: &Path, what: &str) -> (String, Opt
     (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code())
 }
 
-/// The peak of the resident memory of a process so far.
+/// The peak resident memory of a process so far.
 fn peak_mib_of(id: u32) -> Option<f64> {
     let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -147,7 +147,8 @@ fn trees_that_repeat_one_file_are_over_budget() {
     }
 }
 
-/// The paths are counted before their entries are built, whether the paths are files, links or excluded.
+/// Paths are counted before their entries are built. This includes the paths of files, of links and of
+/// excluded files.
 #[test]
 fn many_paths_of_one_content_are_over_budget() {
     let links = Repeated { mode: "120000", ..repeated_names(24, "", 40_000, 0) };
@@ -161,7 +162,8 @@ fn many_paths_of_one_content_are_over_budget() {
     }
 }
 
-/// Few objects represent gigabytes of paths. The last tree has short paths, but a gigabyte of directories.
+/// A small number of objects represents gigabytes of paths. The last tree has short paths, but a gigabyte of
+/// directories.
 #[test]
 fn long_paths_are_over_budget() {
     let above = vec!["a".to_owned(); 990];
@@ -180,7 +182,8 @@ fn records_at_long_paths_are_over_budget() {
     check_over_budget(&Index::new(), &bare, "ceilings.max_repeated_records");
 }
 
-/// In working trees and directories, too. The ceilings are low, so that few files exceed them.
+/// The limits also apply to working trees and directories. The ceilings are low, so that a small number of
+/// files exceeds them.
 #[test]
 fn paths_of_all_kinds_of_sources_are_limited() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -244,8 +247,8 @@ fn bare_of_pack(pack: &[u8]) -> (TempDir, PathBuf) {
     (directory, bare)
 }
 
-/// Indexes two packs: one contains files whose delta base has 536 MB, and the other contains many large
-/// files. The program builds each base in its own memory, not in a child process.
+/// Indexes two packs: one contains files whose delta base is 536 MB in size, and the other contains many
+/// large files. The program builds each base in its own memory, not in a child process.
 #[test]
 fn delta_bombs_stay_within_bounds() {
     for (num_doublings, num_files, file_bytes) in [(13, 100, 10), (8, 400, 1_000_000)] {
@@ -286,7 +289,7 @@ fn large_secret_patterns_are_over_budget() {
     check_over_budget(&Index::new(), directory.path(), "ceilings.max_secret_pattern_bytes");
 }
 
-/// Rule files with many patterns. The generation that is already published stays published.
+/// Runs with many patterns in rule files fail. The generation that is already published stays published.
 #[test]
 fn thousands_of_patterns_in_rule_files_are_over_budget() {
     let directory = tempfile::tempdir().expect("a directory");

@@ -320,7 +320,7 @@ fn many_changes_within_the_grace_period_are_swept() {
         let _indexed = index.index(root.path());
         age_manifests(index.path());
     }
-    // The next sweep is also the sweep that happens once per grace period.
+    // After this change, the next run also executes the sweep that normally runs once per grace period.
     fs::write(index.path().join("swept"), "0\n").expect("written");
     fs::write(root.path().join("changing.py"), "NUMBER = 5\n").expect("written");
     let indexed = index.index(root.path());

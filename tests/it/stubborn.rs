@@ -27,7 +27,7 @@ fn index(source: &str, environment: &[(&str, &str)]) -> (u64, u64) {
     (result["files"]["failed(unreadable)"].as_u64().unwrap_or(0), result["num_errors"].as_u64().unwrap_or(0))
 }
 
-/// Replaces files again and again until `done` is set. Each replacement has a different content.
+/// Replaces files again and again until `done` is set. Each replacement has different content.
 fn change_files(scratch: &Path, files: &[std::path::PathBuf], done: &AtomicBool) {
     let new = scratch.join("new");
     let mut number = 0;

@@ -48,7 +48,7 @@ fn called(index: &Index, calls: &[(&str, Value)]) -> Vec<Value> {
     answered.map(|answer| answer.expect("JSON")["result"]["structuredContent"].take()).collect()
 }
 
-/// The resolved name and the kind of match, as the label of an answer contains them.
+/// The resolved name and the kind of match in the label of an answer.
 fn label(answer: &Value) -> (&Value, &Value) {
     (&answer["resolved_to"], &answer["match"])
 }
@@ -105,8 +105,8 @@ fn searches_resolve_names_in_indexed_and_changed_files_alike() {
     assert_eq!(late["results"][0]["name_match"]["match"], "changed");
 }
 
-/// A command in a working tree reads code of another repository only if this tree does not contain exactly
-/// the name. The answer states this.
+/// A command in a working tree reads code of another repository only if this tree does not contain this exact
+/// name. The answer states this.
 #[test]
 fn exact_name_of_another_repository_is_shown_with_a_note() {
     let (index, source) = indexed();

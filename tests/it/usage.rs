@@ -313,7 +313,8 @@ fn removed_repository_leaves_no_data() {
         of_repositories
     };
     let before = artifacts();
-    // The sweep of the second run may have removed artifacts of the first run that no manifest names.
+    // The sweep of the second run may have removed those artifacts of the first run to which no manifest
+    // refers.
     assert!(before.len() == 2 && before.values().all(|of| of.len() > 5) && of_clones() == 3, "{before:?}");
     index.ok(&["remove", "one"]);
     let after = artifacts();

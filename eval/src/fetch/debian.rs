@@ -1,8 +1,8 @@
 //! Fetches source packages of Debian with apt.
 //!
-//! On most machines, the package lists of apt name only binary packages. Therefore the program copies the
-//! machine's lists so that the copies name source packages, and gives apt these copies and separate folders
-//! for the indexes. The settings of the machine are not changed.
+//! On most machines, the package lists of apt name only binary packages. Therefore the program writes copies
+//! of the machine's lists that name source packages. Apt uses these copies, and separate folders for the
+//! indexes. The settings of the machine are not changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};

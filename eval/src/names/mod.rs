@@ -67,8 +67,8 @@ impl Counts {
     }
 }
 
-/// The counts for each kind of error, and the latencies. One value measures the requests to single
-/// repositories, another the requests to all repositories together.
+/// The counts for each kind of error, and the latencies. One value of this type is for requests to single
+/// repositories, and another is for requests to all repositories together.
 #[derive(Default)]
 struct Measured {
     kinds: BTreeMap<&'static str, Counts>,

@@ -280,8 +280,8 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether only the operator of a cluster can run the command, because query services do not support the
-    /// command.
+    /// Whether only the operator of a cluster can run the command. Query services do not support such
+    /// commands.
     fn is_operators(&self) -> bool {
         matches!(
             self,

@@ -189,14 +189,15 @@ fn open(arguments: &Arguments) -> anyhow::Result<Local> {
     Local::open(&home, operator, &embedding)
 }
 
-/// The settings of local mode. If both parts have faults, the error contains the faults of both.
+/// The settings of local mode: the operator's settings and the embedding model. If both have faults, the
+/// error contains the faults of both.
 fn settings(
     operator: Result<Operator, OperatorError>,
     embedding: Result<EmbeddingConfig, InvalidConfig>,
 ) -> anyhow::Result<(Operator, EmbeddingConfig)> {
     match (operator, embedding) {
         (Ok(operator), embedding) => Ok((operator, embedding?)),
-        // If the file is not TOML, both parts have the same fault.
+        // If the file is not TOML, both have the same fault.
         (Err(OperatorError::Invalid(invalid)), Err(other)) if !other.is_of_syntax() => {
             Err(other.and(invalid.to_string()).into())
         }

@@ -1,6 +1,6 @@
 //! Terminal output. Writes results to standard output, and everything else to standard error.
 //!
-//! The reader of the output may close it early, for example `head`. The output is then dropped, and the
+//! The reader of the output, for example `head`, may close it early. The output is then dropped, and the
 //! command continues, because an index run must not stop in the middle.
 
 use std::io::{self, Write};
@@ -34,7 +34,7 @@ pub fn bytes(bytes: &[u8]) {
     written(io::stdout().lock().write_all(bytes));
 }
 
-/// Whether a part of the output is lost. The first loss was reported.
+/// Whether a part of the output is lost. The first loss has already been reported as an error.
 pub fn is_lost() -> bool {
     IS_LOST.load(Ordering::Relaxed)
 }

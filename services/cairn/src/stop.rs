@@ -3,8 +3,8 @@
 use anyhow::Context;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Listens for stop signals from the moment it is created, so that a signal that arrives before the call of
-/// `asked` is not lost.
+/// Listens for stop signals from the moment it is created, so that a signal that arrives before `asked` is
+/// called is not lost.
 pub(crate) struct Stop {
     interrupt: Signal,
     terminate: Signal,

@@ -31,12 +31,12 @@ const HIDDEN: [&str; 10] = [
     "token",
 ];
 
-/// Faults after this number are not collected.
+/// Maximum number of faults that are collected.
 const MAX_FAULTS: usize = 100;
 
-/// The settings that were read. If there are faults, settings with a fault have placeholders as values.
+/// The settings that were read. Settings with a fault have placeholders as values.
 pub(crate) struct Read<T> {
-    /// `None` if the faults hide the other settings.
+    /// `None` if the other settings cannot be read because of the faults.
     pub settings: Option<T>,
     pub faults: Vec<String>,
     /// The sections that have a fault.

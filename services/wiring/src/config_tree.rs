@@ -1,6 +1,6 @@
 //! The settings as a tree, and the reader that turns a tree into settings.
 //!
-//! Every error has the place of its fault. No error contains a value, because any value may be a misplaced
+//! Every error names the place of its fault. No error contains a value, because any value may be a misplaced
 //! secret, for example a password with a wrong type.
 
 use std::collections::BTreeMap;
@@ -170,7 +170,7 @@ impl<'de> Deserializer<'de> for &'de Node {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         match self {
-            // The type of the value is not known here. References to secrets are read in this way.
+            // The expected type is not known here, for example for a reference to a secret.
             Node::Placeholder => visitor.visit_map(Entries::new([("env", &Node::Placeholder)])),
             Node::Flag(flag) => visitor.visit_bool(*flag),
             Node::Integer(integer) => visitor.visit_i64(*integer),

@@ -45,8 +45,8 @@ impl Coordinator {
         let grace_ms = cluster.config.pipeline.grace_ms;
         // Tests may shorten the grace period of generations, because they have no concurrent readers. The
         // grace period of artifacts is not shortened, because it alone protects an artifact until a run or a
-        // publication refers to the artifact. Writing an existing artifact again makes it young again only if
-        // it has already reached a certain age.
+        // publication refers to the artifact. If an existing artifact is written again, its modification time
+        // is renewed only if the artifact has reached a certain age.
         let generations = sweep(cairn_faults::sweep_grace_ms().unwrap_or(grace_ms));
         let artifacts = sweep(grace_ms);
         Self { cluster, broker, generations, artifacts }

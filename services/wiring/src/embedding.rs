@@ -29,7 +29,8 @@ pub enum EmbeddingConfig {
     },
 }
 
-/// The section as it is written. With serde's tagged enums, errors would not name the place of a fault.
+/// The section in the form of the settings file. With serde's tagged enums, errors would not name the place
+/// of a fault.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {

@@ -19,8 +19,8 @@ pub fn sources(cluster: &Cluster) -> Arc<GitSources> {
 }
 
 /// Starts a task that removes the clones of repositories that are no longer registered. These clones must not
-/// be kept, because they contain texts that are redacted everywhere else. A clone is removed only if it was
-/// not opened for as long as a handler may run.
+/// be kept, because they contain texts that are redacted everywhere else. A clone is removed only if the time
+/// since it was last opened is longer than a handler may run.
 pub fn sweep_clones(cluster: &Cluster, sources: &Arc<GitSources>) {
     if isolation::is_child() {
         return;

@@ -24,7 +24,7 @@ use crate::embedding::over_http;
 use crate::isolation::{self, ParentEmbedder};
 use crate::{Coordinator, EmbeddingConfig, Signals, embedder};
 
-/// The tasks of a key's owner in addition to running its workers.
+/// The tasks that the owner of a key has besides running its workers.
 #[derive(Clone)]
 pub enum Owning {
     /// The owner of the key calls the provider and uses the quota of the provider.

@@ -32,7 +32,7 @@ const READY: &str = "/readyz";
 /// The name of a replica to start, and the environment variables for this replica.
 pub type Wanted = (String, Vec<(&'static str, String)>);
 
-/// The services of one cluster. The services use one space on the servers, and end when this value is
+/// The services of one cluster. The services share one `Space` on the servers, and end when this value is
 /// dropped.
 pub struct LocalCluster {
     directory: PathBuf,

@@ -135,7 +135,8 @@ impl Raw {
     /// The open connections to the cluster's vhost. The management plugin of RabbitMQ also lists the
     /// connections of killed processes, for up to four minutes: two cleanups that run every 120 s remove them
     /// one after the other. So a connection counts only if the socket of its client is open. A later
-    /// connection may have the ports of such an earlier one, so connections with the same ports count once.
+    /// connection may have the same ports as the connection of a killed process, so connections with the same
+    /// ports count once.
     pub async fn connections(&self) -> Result<Vec<Connection>> {
         let vhost = self.vhost()?;
         let reported = vhost.request("GET", &format!("/api/vhosts/{}/connections", vhost.name()), "").await?;

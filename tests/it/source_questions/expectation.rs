@@ -1,4 +1,4 @@
-//! The checks of an answer to a question of the list.
+//! Checks the answer to a question of the list.
 
 use serde_json::Value;
 
@@ -60,7 +60,7 @@ impl<'a> Expectation<'a> {
     }
 }
 
-/// Whether a note states that no path has the ends that the question states.
+/// Whether a note states that no path connects the start and the end in the question.
 fn has_no_path(answer: &Value) -> bool {
     let notes = list(answer, "notes");
     notes.iter().any(|note| note.as_str().is_some_and(|note| note.starts_with("No path")))

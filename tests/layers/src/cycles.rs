@@ -290,7 +290,7 @@ mod tests {
         check(&[root, ("a.rs", "use crate::B;"), ("b.rs", "pub struct B;")], &[]);
     }
 
-    /// Only a parent may re-export without depending on the file.
+    /// Only a parent module may re-export an item without depending on the file of the item.
     #[test]
     fn reexport_of_another_module_is_a_dependency() {
         let root = ("lib.rs", "mod a; mod b;");

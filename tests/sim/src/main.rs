@@ -8,7 +8,7 @@ use cairn_sim::{Mutant, RunSummary, run};
 use clap::Parser;
 
 #[derive(Parser)]
-#[command(about = "Simulates runs with random seeds and the state machines of production")]
+#[command(about = "Simulates runs with random seeds and the state machines of the production code")]
 struct Arguments {
     /// The number of seeds to run.
     #[arg(long, default_value_t = 1000)]

@@ -1,5 +1,5 @@
-//! Readers. A reader takes a new view or, like a cursor, the view of an earlier seq. It reads both stores in
-//! several steps.
+//! Readers. A reader takes a new view or, like a cursor, the view of an earlier sequence number. It reads
+//! both stores in several steps.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The rows of a store of records with intervals. This module is the simplest implementation that satisfies
-//! the contract of staging, reading and sweeping.
+//! The rows of a store in which each record has an interval of generations. This module is the simplest
+//! implementation that satisfies the contract of staging, reading and sweeping.
 //!
 //! This store represents Qdrant and Neo4j. The conformance suites check that the adapters of both databases
 //! satisfy the same contract: staging only inserts, retiring uses `Staging::may_retire`, and reading uses

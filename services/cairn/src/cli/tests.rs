@@ -26,7 +26,7 @@ fn explicit_server_or_cluster_flag_overrides_default_of_command() {
     assert_eq!(place(&["search", "x"], &["server", "cluster"]), (true, true));
 }
 
-/// Collects the arguments without a description in a command and all its subcommands.
+/// Collects the commands and arguments that have no description, from a command and all its subcommands.
 fn undescribed(command: &clap::Command, path: &str, found: &mut Vec<String>) {
     let path = format!("{path} {}", command.get_name());
     if command.get_about().is_none() {

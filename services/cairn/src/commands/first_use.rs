@@ -20,8 +20,8 @@ use crate::stop::Stop;
 /// The repository of the working directory, or the exit code if the user stopped the run.
 type Here = ControlFlow<ExitCode, Option<String>>;
 
-/// The repository of the working directory. If the repository is not indexed, its first index run is executed
-/// before this function returns. `None` if the directory is in no working tree.
+/// The repository of the working directory. If the repository is not indexed, this function indexes it before
+/// it returns, unless the tree is too large. `None` if the directory is in no working tree.
 pub(crate) async fn repository_here(local: &Local, here: &Path, json: bool) -> anyhow::Result<Here> {
     let tree = match local.tree_around(here).await? {
         TreeAround::Nowhere => return Ok(Here::Continue(None)),

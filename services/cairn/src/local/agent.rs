@@ -66,9 +66,9 @@ impl LocalAgent {
         });
     }
 
-    /// Watches the working tree of the working directory. With a watch, a question about a name in a changed
-    /// file causes a listing of the tree only if the tree has changed. Without a watch, the tree is listed
-    /// for each of these questions.
+    /// Watches the working tree of the working directory. Without a watch, the tree is listed for each
+    /// question about a name in a changed file. With a watch, the tree is listed for such a question only if
+    /// the tree has changed.
     pub fn watch(&self) {
         let local = Arc::clone(&self.local);
         tokio::spawn(async move {

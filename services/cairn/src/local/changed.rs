@@ -53,8 +53,8 @@ impl WorkingFiles {
         Self { sync, parser, catalogue, directory, watch, known, parsed }
     }
 
-    /// Reads the changed files. If a watch shows that the tree has not changed, returns the files of the last
-    /// reading.
+    /// Reads the changed files. If a watch shows that the tree has not changed, returns the files that were
+    /// read last time.
     async fn read_if_changed(&self, repository: &RepositoryRecord) -> Result<Arc<ChangedTree>, SourceError> {
         let unavailable = |error: cairn_ports::CatalogueError| of(repository, error.to_string());
         let view = self.catalogue.view().await.map_err(unavailable)?;

@@ -10,8 +10,7 @@ use cairn_git::GitSources;
 use cairn_ports::{Clock, RepositoryRecord};
 use cairn_search::Heads;
 
-/// After the current commit of a source was read, questions use this commit for this time without reading it
-/// again.
+/// The time for which questions use the current commit of a source before it is read again.
 const MAX_AGE: Duration = Duration::from_secs(1);
 
 /// The current commits of sources, each with the monotonic time just before it was read.

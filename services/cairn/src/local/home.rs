@@ -115,8 +115,8 @@ impl Home {
         (!name.is_empty()).then(|| RepositoryName::new(name))
     }
 
-    /// Stores the name of a repository if its `.cairn.yaml` declares this name. If `.cairn.yaml` declares a
-    /// different name later, the repository is then renamed.
+    /// Stores the name of a repository if its `.cairn.yaml` declares this name. If `.cairn.yaml` later
+    /// declares a different name, the repository is renamed.
     pub(super) fn keep_declared_name(
         &self,
         repository: RepositoryId,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Progress is reported each time this number of files was read.
+/// Progress is reported each time this number of files has been read.
 const FILES_PER_REPORT: u64 = 100;
 
 /// Reports each multiple of one hundred that a growing number reaches or passes. Each multiple is reported

@@ -80,8 +80,8 @@ pub trait Progress: Send + Sync {
 const POLL: Duration = Duration::from_millis(5);
 /// Interval at which a sync reports the number of files that it has read.
 const WATCH_POLL: Duration = Duration::from_millis(50);
-/// The number of the request that a sync of local mode answers. The numbers of requests begin at 1, so no
-/// request has this number.
+/// The request number with which local mode records the end of a sync. The numbers of requests begin at 1, so
+/// no request has this number.
 const NO_REQUEST: u64 = 0;
 const LEASE_POLL: Duration = Duration::from_millis(50);
 

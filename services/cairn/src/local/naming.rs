@@ -39,8 +39,8 @@ impl Local {
         Ok(decide(source, repository_name(source), declared_on_disk(source), known, &earlier))
     }
 
-    /// The name that a registered repository gets if its settings declare the name `declared`. A present name
-    /// that comes from a call or from the list of an organisation is kept.
+    /// The name that a registered repository gets if its settings declare the name `declared`. If the current
+    /// name of the repository comes from a call or from the list of an organisation, it is kept.
     pub(super) fn name_after(
         &self,
         record: &RepositoryRecord,
@@ -119,7 +119,7 @@ fn decide(
         let name = name_after(record, &usual, declared.as_ref(), earlier(record).as_ref(), known);
         return Named { name, known: Some((*record).clone()) };
     }
-    // If a bare repository or a URL is registered with a branch, that record is not used here, because the
+    // The record of a bare repository or a URL that is registered with a branch is not used here, because the
     // same source may also be registered with other revisions.
     if let [only] = own.as_slice()
         && (is_on_disk(source) || only.branch.is_none())
@@ -173,8 +173,8 @@ pub(super) fn is_on_disk(source: &Source) -> bool {
 }
 
 /// The usual name of a new repository. If a record has this name, but the files of its source no longer
-/// exist, the source was moved, and the record gets the new path. If the files exist, the new repository gets
-/// a different name.
+/// exist, the source counts as moved, and the record gets the new path. If the files exist, the new
+/// repository gets a different name.
 fn usual_name(usual: RepositoryName, source: &Source, known: &[RepositoryRecord]) -> RepositoryName {
     let id = RepositoryId::derive(&Tenant::local(), &usual);
     let exists = |other: &Source| is_on_disk(other) && Path::new(other.location()).exists();

@@ -22,7 +22,7 @@ const LONGEST_DELIVERY: Duration = Duration::from_millis(200);
 struct State {
     /// The number of changes in each watched tree.
     num_changes: BTreeMap<RepositoryId, u64>,
-    /// The number of changes in each tree at the time at which the tree was last read.
+    /// The number of changes in each tree when the tree was last read.
     read_at: BTreeMap<RepositoryId, u64>,
 }
 

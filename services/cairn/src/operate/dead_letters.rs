@@ -184,7 +184,8 @@ async fn decide<'a>(
     Ok(code)
 }
 
-/// Calls `decision` for some letters, and removes each letter for which the call succeeded from its queue.
+/// Calls `decision` for some letters. If the call for a letter succeeds, the letter is removed from its
+/// queue.
 async fn decide_of<'a, 'l>(
     letters: &'a Letters<'a>,
     some: &[&'l DeadLetter],

@@ -26,7 +26,7 @@ const LETTERS_COUNTED: usize = 1_000;
 const NAMED: usize = 3;
 
 /// Checks whether each dependency answers, which version it has, and whether it is prepared. Also checks
-/// whether jobs make progress. Verifies only the stored data of the given repository, because a check of all
+/// whether jobs make progress. Stored data is verified only for the given repository, because a check of all
 /// repositories of a cluster would take hours.
 pub(super) async fn doctor(installation: &Installation, named: Option<&str>, json: bool) -> CommandReply {
     let (mut findings, model) = tokio::join!(survey::of_servers(installation), survey::of_model(installation));
@@ -73,7 +73,7 @@ async fn work(installation: &Installation) -> anyhow::Result<[Check; 5]> {
     ])
 }
 
-/// The fault that runs make no progress. `None` if all runs have made progress since the given time.
+/// Describes the runs that make no progress. `None` if all runs have made progress since the given time.
 fn stalled(unfinished: Vec<RunRecord>, since_ms: i64) -> Option<String> {
     let stalled = unfinished.into_iter().filter(|run| run.progressed_at_ms < since_ms);
     some_of(stalled.map(|run| run.result.repository)).map(|some| {
@@ -113,7 +113,7 @@ impl RepositoryStates {
     }
 }
 
-/// The fault that jobs failed permanently. `None` if there are no dead letters.
+/// Describes the number of jobs that failed permanently. `None` if there are no dead letters.
 async fn dead_letters(installation: &Installation) -> anyhow::Result<Option<String>> {
     let letters = installation.broker().await?.dead_letters(LETTERS_COUNTED).await?.len();
     let at_least = if letters == LETTERS_COUNTED { "at least " } else { "" };

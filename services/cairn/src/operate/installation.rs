@@ -24,8 +24,8 @@ use cairn_texts::TextIndex;
 use cairn_wiring::{ClusterConfig, DEFAULT_PROCESSES};
 use tokio::time::{Instant, sleep};
 
-/// The key for encrypting cursors and deriving run ids, which is used if the key of the query service cannot
-/// be read. This key need not be secret, because the operator may see the data that cursors and run ids hide.
+/// If the key of the query service cannot be read, this key encrypts cursors, and run ids are derived from
+/// it. This key need not be secret, because the operator may see the data that cursors and run ids hide.
 const NO_SECRET: CursorKey = CursorKey([0; 32]);
 const UNREACHABLE: &str = "cannot query Neo4j, which stores catalogue and ledger: start it, or correct [neo4j]";
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(20);
@@ -97,8 +97,8 @@ impl Installation {
         cairn_wiring::indexing(runs, clock, RemotePolicy::from(&self.operator.sources))
     }
 
-    /// The key of the query service. This command shows run ids that depend on the key. With the key of the
-    /// query service, they equal the ids that callers of the query service receive.
+    /// The key of the query service. Run ids are derived from this key, so operator commands show the same
+    /// run ids as the query service.
     fn cursor_key(&self) -> CursorKey {
         let key = self.config.query.as_ref().and_then(|query| query.cursor_key().ok());
         key.unwrap_or(NO_SECRET)

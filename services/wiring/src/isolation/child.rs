@@ -28,7 +28,7 @@ pub struct ParentEmbedder {
     requests: Mutex<Requests>,
 }
 
-/// The requests of the present job that the parent has not answered yet.
+/// The requests of the current job that the parent has not answered yet.
 #[derive(Default)]
 struct Requests {
     num_sent: u64,
@@ -98,8 +98,8 @@ pub(crate) async fn serve(
     workers: &[Worker],
     embedder: Option<Arc<ParentEmbedder>>,
 ) -> anyhow::Result<()> {
-    // A process needs no privileges to raise its own OOM score. An error is ignored, because the kernel then
-    // chooses the process to kill by memory size.
+    // A process needs no privileges to raise its own OOM score. An error is ignored: without this score, the
+    // kernel kills the process that uses the most memory.
     let _best_effort = std::fs::write("/proc/self/oom_score_adj", FIRST_TO_BE_KILLED);
     let model = embedder.as_ref().map(|embedder| Model::from(embedder.model()));
     let mut jobs = jobs(embedder.clone());

@@ -24,7 +24,7 @@ pub(super) enum ToParent {
     /// The child has connected to the stores. `model` is the model of the vectors that the child expects from
     /// its parent. `None` if the child computes its vectors itself.
     Ready { model: Option<Model> },
-    /// The parent shall embed these passages.
+    /// A request to embed these passages.
     Embed { request: u64, texts: Vec<String> },
     /// The job has ended.
     Ended { failure: Option<Failure> },

@@ -76,7 +76,7 @@ impl ChildProcess {
         });
     }
 
-    /// Whether the vectors of this process have the model that the child expects. The settings may have
+    /// Whether this process computes vectors with the model that the child expects. The settings may have
     /// changed since this process read them.
     fn is_own(&self, model: Option<&Model>) -> bool {
         match (model, &self.embedder) {

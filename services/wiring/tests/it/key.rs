@@ -58,7 +58,7 @@ async fn one_embedder_calls_at_a_time() -> Result<()> {
         if let Some(before) = cut_off.take_if(|before| owner != Some(*before)) {
             replicas[before].proxy.set(Rules::PASS);
         }
-        // Disconnects the owner each time 40 more parts have ended, which is a third of all parts.
+        // Disconnects the owner each time another third of the parts (40 parts) has ended.
         if let (true, Some(owner)) = (cut_off.is_none() && num_ended >= 40 * (num_killed + 1), owner) {
             replicas[owner].proxy.set(Rules::RESET);
             cut_off = Some(owner);

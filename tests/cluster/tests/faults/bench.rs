@@ -101,7 +101,7 @@ impl Bench {
         self.settle().await
     }
 
-    /// Starts a service and records the fail points that it passes.
+    /// Starts a service and records the failpoints that it passes.
     pub(crate) async fn start(&mut self, replica: &str, faults: &[(&'static str, String)]) -> Result<()> {
         let variables = self.observed(replica, faults);
         self.environment.cluster.start(replica, &variables).await

@@ -13,7 +13,8 @@ use tokio::time::{Instant, interval, sleep, timeout};
 
 use crate::bench::{Bench, PATIENCE, POLL};
 
-/// The number of queues from which a worker of one stage consumes jobs, each with its own consumer.
+/// The number of queues from which a worker of one stage receives jobs. The worker has a separate consumer
+/// for each queue.
 pub(crate) const NUM_SOURCES: u64 = 3;
 
 /// The sums of the gauges of all workers.
@@ -96,8 +97,8 @@ pub(crate) async fn all_are_alive_and_not_ready(bench: &Bench) -> Result<()> {
     Ok(())
 }
 
-/// Reads every second how many unacknowledged jobs consumers have. The number must never exceed their
-/// prefetch limit, even after consumers have been attached again.
+/// Every second, reads the number of unacknowledged jobs of each queue. This number must never exceed the
+/// prefetch limit of the queue's consumers, even after consumers have been attached again.
 pub(crate) struct PrefetchWatch {
     is_over: Arc<AtomicBool>,
     seen: watch::Receiver<Held>,

@@ -1,5 +1,5 @@
-//! Publishes more jobs than a small workload creates: sync jobs without a request. Each job costs its worker
-//! only one read of the ledger.
+//! Publishes sync jobs without a request, because a small workload does not create enough jobs. Each job
+//! costs its worker only one read of the ledger.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -12,8 +12,8 @@ use tokio::time::{Instant, sleep};
 
 use crate::bench::{Bench, PATIENCE, POLL, hasty};
 
-/// The points where the two coordinators die, one pair for each round: before the switch of the generation,
-/// and right after it.
+/// The points where the two coordinators die, one pair for each round: before or after the switch, which
+/// publishes the generation.
 const SHORT: [[&str; 2]; 2] =
     [["pipeline::before_work", "publish::before_switch"], ["publish::switched", "pipeline::handled"]];
 const LONG: [[&str; 2]; 8] = [

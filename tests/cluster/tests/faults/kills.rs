@@ -39,8 +39,8 @@ async fn kill_at_every_point(mut bench: Bench) -> Result<()> {
     for fates in rounds {
         kill(&mut bench, fates).await?;
     }
-    // A dead service may leave jobs in the outbox. The coordinator publishes these jobs, and is also killed
-    // at this point.
+    // A dead service may leave jobs in the outbox. The coordinator publishes these jobs, and is then killed
+    // at the failpoint `RELAYED`.
     let fate = |service: &str, point: &str| (service.to_owned(), point.to_owned());
     kill(&mut bench, vec![fate("parser", "pipeline::ended"), fate("scheduler", RELAYED)]).await?;
     println!("{num_kills} kills: {points:?}");

@@ -55,8 +55,8 @@ async fn all_wait(bench: &Bench, repository: RepositoryId) -> Result<RunRecord> 
     loop {
         let (num_waiting, _) = raw.messages().await?;
         let runs = bench.environment.inside.cluster.runs.unfinished().await?;
-        // On a loaded machine, the confirmation of a job may take longer than the coordinator waits before it
-        // sends the job again. So more messages than jobs may be waiting. A copy of a job does no work.
+        // On a loaded machine, the confirmation of a job may arrive so late that the coordinator sends the
+        // job again. So more messages than jobs may be waiting. A copy of a job does no work.
         if num_waiting >= NUM_JOBS as u64 && runs.len() == NUM_JOBS {
             return runs.into_iter().find(|run| run.id.repository == repository).context("the repository has no run");
         }

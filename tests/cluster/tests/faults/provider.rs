@@ -16,7 +16,7 @@ use crate::bench::{Bench, PATIENCE, POLL, hasty};
 
 /// The name of the provider's API key in the settings.
 const KEY: &str = "provider";
-/// Faults that give an unusable or late answer.
+/// Faults that cause an unusable or late answer.
 const BAD_DAYS: [Fault; 6] = [
     Fault::Status(500),
     Fault::Slow { ms: 20_000 },

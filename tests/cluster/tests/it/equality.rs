@@ -21,9 +21,9 @@ const LEAST_CHUNKS: u64 = 3_000;
 const LEAST_KINDS: usize = 40;
 /// The number of questions that are drawn for each kind in a round of the long form.
 const DRAWS: usize = 3;
-/// For each draw, the minimum number of compared questions, and the minimum number of these questions whose
-/// results tie because of forks.
+/// The minimum number of compared questions for each draw.
 const LEAST_QUESTIONS: usize = 100;
+/// The minimum number of compared questions for each draw whose results tie because of forks.
 const LEAST_TIED: usize = 16;
 /// The number of repositories that are deleted at the end.
 const NUM_DELETED: usize = 3;

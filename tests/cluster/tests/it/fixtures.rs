@@ -76,8 +76,8 @@ impl Fixture {
     }
 }
 
-/// Creates all repositories. The forks are last, and each comes after at least one repository that is not its
-/// origin.
+/// Creates all repositories. The forks are last, and at least one other repository is between each fork and
+/// its origin.
 pub(crate) fn fixtures(folder: &Path) -> Result<Vec<Fixture>> {
     let mut fixtures: Vec<Fixture> = (0..NUM_GENERATED).map(Fixture::generated).collect();
     let written = [("shop", shop()?), ("warehouse", warehouse()?), ("languages", languages()?)];

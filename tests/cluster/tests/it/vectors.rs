@@ -1,4 +1,5 @@
-//! Tests that paid vectors are restored after the loss of the vector cache.
+//! Tests that no chunk is embedded again after the loss of the vector cache, because the vectors are
+//! restored.
 
 use std::time::Duration;
 

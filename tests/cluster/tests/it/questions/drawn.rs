@@ -48,8 +48,8 @@ impl Drawn {
         Ok(Self { rng: StdRng::seed_from_u64(seed), definitions })
     }
 
-    /// The values of the placeholders. All values except the last few are properties of one definition, so
-    /// that filters match the definition that is searched.
+    /// The values of the placeholders. All values except `{number}`, `{other}` and `{called}` are properties
+    /// of one definition, so that filters match the definition that is searched.
     pub(super) fn values(&mut self) -> Result<Vec<(&'static str, String)>> {
         let Definition { repository, path, line, name } =
             self.definitions.choose(&mut self.rng).context("the repositories contain no definitions")?;

@@ -294,8 +294,8 @@ const FOUND: &[&str] = &[
     "fingerprint --repo fork-*",
 ];
 
-/// Questions with names from generated code. Few of these names have callers, and few of these files have
-/// dependencies.
+/// Questions that may or may not have results. For example, few names from generated code have callers, and
+/// few of the files have dependencies.
 const EITHER: &[&str] = &[
     "search 'größe {words} 検索'",
     "search {long}",

@@ -23,7 +23,7 @@ pub(crate) use round::{Kinds, Round};
 
 /// The number of questions in progress at the same time.
 const NUM_THREADS: usize = 2;
-/// The maximum number of attempts at a question whose answer is cut by time on one of the sides.
+/// The maximum number of attempts at a question if a time limit cuts its answer on one of the sides.
 const MAX_ATTEMPTS: usize = 10;
 /// The maximum number of differences that are shown.
 const NUM_SHOWN: usize = 5;
@@ -117,7 +117,7 @@ impl Sides {
     }
 
     /// Like `both`. Repeats a question if a busy machine did not finish an exact search, or did not try all
-    /// suggested calls, in its time limit.
+    /// suggested calls, within the time limit.
     fn complete(&self, arguments: &[&str], cursors: [Option<&str>; 2]) -> Result<(Reply, Reply)> {
         for _ in 1..MAX_ATTEMPTS {
             let (mine, theirs) = self.both(arguments, cursors)?;

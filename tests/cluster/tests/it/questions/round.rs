@@ -20,7 +20,7 @@ pub(crate) struct Round<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum Kinds {
     All,
-    /// Every second kind, from the kind with this number on.
+    /// Every second kind, starting with the kind that has this number.
     EverySecond {
         first: usize,
     },

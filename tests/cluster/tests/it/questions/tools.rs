@@ -46,7 +46,7 @@ impl Sides {
     }
 
     /// The results of both sides. Repeats a call if a busy machine did not finish an exact search, or did not
-    /// try all suggested calls, in its time limit.
+    /// try all suggested calls, within the time limit.
     async fn complete_results(&self, agent: &mut LocalAgent, call: &Value) -> Result<(Value, Value)> {
         let mut attempt = 1;
         loop {
