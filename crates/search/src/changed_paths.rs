@@ -17,7 +17,7 @@ use crate::code::{Code, CodeRequest};
 use crate::file_names::{FileRequest, SAME_PATH, reason};
 use crate::repositories::KnownRepository;
 use crate::resolve::{NameMatching, Substitution};
-use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
+use crate::{QueryError, QueryErrorCode, Searcher};
 
 /// A changed file whose name matches.
 struct ChangedPath {

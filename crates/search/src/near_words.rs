@@ -30,13 +30,14 @@ impl Searcher {
         absent: &[&String],
     ) -> Result<Vec<(String, String)>, QueryError> {
         let absent = absent.iter().filter(|word| LETTERS.contains(&word.len())).take(MAX_ABSENT);
-        let names_like = async |word: &'_ String| {
+        let lookups = absent.map(|word| async move {
             let near = self.names.resolve(view, scope, word, &[], NUM_NAMES);
             let containing = self.names.symbols(view, scope, start_of(word), &[NameMatch::Contains], NUM_NAMES);
-            tokio::try_join!(near, containing).map(|names| (word, names))
-        };
+            let (near, containing) = tokio::try_join!(near, containing)?;
+            Ok::<_, QueryError>((*word, near, containing))
+        });
         let mut found: BTreeSet<(u32, String, String)> = BTreeSet::new();
-        for (word, (near, containing)) in try_join_all(absent.map(|word| names_like(word))).await? {
+        for (word, near, containing) in try_join_all(lookups).await? {
             let names = near.iter().map(|near| &near.symbol.name);
             for name in names.chain(containing.iter().map(|hit| &hit.symbol.name)) {
                 words(name, |other| {
