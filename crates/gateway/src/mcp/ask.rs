@@ -194,7 +194,8 @@ fn weak_match(weak: &WeakMatchReport) -> String {
 fn after_nothing(answer: &SearchResults, nothing: &EmptyReport, arguments: &Arguments) -> Vec<Suggestion> {
     let mut candidates = Vec::new();
     // The calls repeat only the part of a long question that was used.
-    let query = answer.query.cut.map_or(arguments.text("query").unwrap_or_default(), |_| &answer.query.text);
+    let is_cut = answer.query.cut.is_some();
+    let query = if is_cut { &answer.query.text } else { arguments.text("query").unwrap_or_default() };
     for without in &nothing.without {
         let name = argument_of(&without.restriction);
         let wider = match name {

@@ -181,16 +181,17 @@ pub(super) fn call_of(question: &Question, wrong_field: Option<&str>) -> Option<
     // Two fields may belong to one argument. `wrong_field` is last, so the argument gets the value of this
     // field.
     let is_wrong = |field: &str| wrong_field == Some(field);
-    let (wrong, right): (Vec<_>, Vec<_>) = form.fields.iter().partition(|(_, field)| is_wrong(field));
-    for (argument, field) in right.into_iter().chain(wrong) {
-        let Some(value) = body.get(*field) else { continue };
+    let mut fields = form.fields.to_vec();
+    fields.sort_by_key(|(_, field)| is_wrong(field));
+    for (argument, field) in fields {
+        let Some(value) = body.get(field) else { continue };
         let kind = &tool.parameter(argument)?.kind;
         let fits = match (kind, value.as_u64()) {
             (Kind::Number { min, max }, Some(number)) => (*min..=*max).contains(&number),
             _ => true,
         };
         if fits || is_wrong(field) {
-            arguments.insert((*argument).to_owned(), value.clone());
+            arguments.insert(argument.to_owned(), value.clone());
         }
     }
     // The short body omits the mode of an exact search if it is the default, but a tool call without a mode
