@@ -24,7 +24,8 @@ fn names(hits: &[ResolvedSymbol]) -> Vec<&str> {
 
 pub(super) async fn names_are_resolved_in_tiers(store: &dyn Names) -> Result<()> {
     let index = Index::new(store, "tiers");
-    stage_named(&index, &["getUser", "GETUSER", "get_user", "openFile", "open_file", "Server.start", "log::info"]).await?;
+    stage_named(&index, &["getUser", "GETUSER", "get_user", "openFile", "open_file", "Server.start", "log::info"])
+        .await?;
     let cases: [(&str, NameTier, &[&str]); 9] = [
         ("getUser", NameTier::Exact, &["getUser"]),
         ("getuser", NameTier::Case, &["getUser", "GETUSER"]),
