@@ -35,7 +35,8 @@ pub(crate) fn number(field: &str, value: usize, (min, max): (usize, usize)) -> R
     if (min..=max).contains(&value) {
         return Ok(());
     }
-    Err(invalid(too_many(field, max, value), Own(format!("`{field}` must be between {min} and {max}"))))
+    let range = if min == 0 { format!("at most {max}") } else { format!("between {min} and {max}") };
+    Err(invalid(too_many(field, max, value), Own(format!("`{field}` must be {range}"))))
 }
 
 fn query_size(text: &str, max_bytes: usize) -> Result<(), QueryError> {

@@ -62,7 +62,7 @@ mod tests {
         check("(*Server).run", "app.Server.run", Some(SameName::Exact));
         check("Server:run", "app.Server.run", Some(SameName::Exact));
         check("Server.run(String, int)", "app.Server.run", Some(SameName::Exact));
-        check("server.RUN/2", "app.Server.run", Some(SameName::Case));
+        check("SERVER.run/2", "app.Server.run", Some(SameName::Case));
         check("", "app.Server.run", None);
     }
 }

@@ -1,7 +1,7 @@
 //! The plain form of a requested name. Each language writes names in its own way: `Server::run()`,
 //! `(*Server).Run`, `Account:deposit`, `Accounts.register/2`. An index stores most of them with `.` between
-//! their parts. Some names contain a separator themselves, such as `log::info` in Bash, so a requested name is
-//! also compared as it is written.
+//! their parts. Some names contain a separator themselves, such as `log::info` in Bash. So a requested name
+//! is also compared as it is written.
 
 /// The requested name with `.` between its parts, and without arguments, type arguments, marks of a receiver
 /// and the number of parameters.

@@ -176,7 +176,7 @@ async fn wrong_requests_and_cursors_are_refused() {
     let (invalid, cursor) = (QueryErrorCode::ValidationError, QueryErrorCode::InvalidCursor);
     check(&searcher, request(""), invalid, "empty").await;
     check(&searcher, ExactRequest { limit: 0, ..request("x") }, invalid, "limit").await;
-    check(&searcher, ExactRequest { before: 21, ..request("x") }, invalid, "context").await;
+    check(&searcher, ExactRequest { before: 21, ..request("x") }, invalid, "`before` must be at most 20").await;
     check(&searcher, request(&"x".repeat(5_000)), invalid, "bytes").await;
     check(&searcher, ExactRequest { cursor: Some("00".to_owned()), ..request("x") }, cursor, "not issued").await;
     let first = searcher.exact(&ExactRequest { limit: 1, ..request("needle") }).await.expect("an answer");
