@@ -53,7 +53,8 @@ impl Intent {
 
 const POLITE: &str = "do|know|see|please|pls|can|could|would|you|i|we|want|need|to|like|hi|hey|help|ok|so|and|also|kindly|let|lets|let's|now";
 
-/// The rules, in the order in which they are tried. `POLITE` matches any number of polite words.
+/// The rules, in the order in which they are tried. `POLITE` matches any number of polite words. A question
+/// that asks for code by a relation ("what calls", "who uses", "functions that") has no intent of its own.
 const RULES: &[(&str, Intent)] = &[
     (
         "^ display|print|get|open results|result|index|engine|query|queries|bar|box|api|service|endpoint|items|view|views|page|component|driver|command|flag|option|request|requests|connection|connections",
@@ -72,7 +73,7 @@ const RULES: &[(&str, Intent)] = &[
     ("^ POLITE how come", Intent::Why),
     ("^ POLITE how many", Intent::List),
     ("^ POLITE show|give|@inform|know me? how", Intent::How),
-    ("^ POLITE @inform|know me? who|which|where", Intent::Find),
+    ("^ POLITE @inform|know me? where", Intent::Find),
     ("^ POLITE show me? where", Intent::Find),
     (
         "^ POLITE give me? a|an|the? short|brief|high-level? overview|summary|explanation|description|introduction|idea",
@@ -98,23 +99,18 @@ const RULES: &[(&str, Intent)] = &[
     ("^ everything|anything", Intent::List),
     ("^ POLITE how|hows", Intent::How),
     ("^ POLITE trace|follow", Intent::Explain),
-    ("^ POLITE what|which THING? @adv* does|do|did <x:name> @adv* VERB:base", Intent::Find),
-    ("^ POLITE what|which ~ does|do|did <x:name> @adv* VERB:base", Intent::Find),
+    ("^ POLITE what|which THING? @adv* does|do|did <x:name> @adv* VERB:base", Intent::General),
+    ("^ POLITE what|which ~ does|do|did <x:name> @adv* VERB:base", Intent::General),
     ("^ POLITE what|whats does|do|did", Intent::Explain),
     ("^ POLITE what|whats happens|happen|happened|occurs", Intent::Explain),
     ("^ POLITE debug|fix|repair|troubleshoot|diagnose|solve", Intent::Debug),
-    ("^ POLITE what|whats @adv* VERB:third", Intent::Find),
-    ("^ POLITE what|who @is @adv* VERB:ing", Intent::Find),
-    ("^ POLITE what|which THING", Intent::Find),
-    ("^ POLITE what @be @adv* VERB:ed by|from|in|inside", Intent::Find),
+    ("^ POLITE what|whats @adv* VERB:third", Intent::General),
+    ("^ POLITE what|who @is @adv* VERB:ing", Intent::General),
+    ("^ POLITE what|which THING", Intent::General),
+    ("^ POLITE what @be @adv* VERB:ed by|from|in|inside", Intent::General),
     ("^ POLITE what|whats @is|about", Intent::Explain),
     ("^ is|are there", Intent::Find),
     ("^ is|are|does|do any|anything|anyone|something", Intent::Find),
-    ("^ POLITE which|who|whom|whose|whos", Intent::Find),
-    ("^ POLITE what", Intent::Find),
-    ("^ @any? THING that|which|who|where", Intent::List),
-    ("^ THING VERB:ing", Intent::List),
-    ("^ THING VERB:ed by|from|in", Intent::List),
 ];
 
 /// Words that ask for help with an error.
@@ -219,8 +215,8 @@ mod tests {
             ("authentication timeout handling", Intent::General),
             ("prefix table", Intent::General),
             ("issuer of tokens", Intent::General),
-            ("what calls validateToken", Intent::Find),
-            ("functions that use redis", Intent::List),
+            ("what calls validateToken", Intent::General),
+            ("functions that use redis", Intent::General),
         ] {
             assert_eq!(intent(&tokenize(question)), expect, "{question}");
         }

@@ -29,7 +29,7 @@ fn answers_show_every_part_under_stable_names() {
             "semantic": false, "symbols": true, "patterns": false, "graph": true, "graph_depth": 1, "limit": 20,
         },
         "relationship": { "relation": "users", "direction": "in", "name": "redis" },
-        "intent": "list",
+        "intent": "general",
         "keywords": ["functions", "redis", "billing", "module"],
         "mentions": [],
         "filters": {
