@@ -49,6 +49,7 @@ mutants: setup ## Plants bugs in a copy of the sources; tests must catch them. M
 
 soak: setup ## Runs the long forms of the random tests (an hour or more).
 	CAIRN_SOAK=1 cargo test --release --locked -p cairn --features failpoints --test it -- --nocapture
+	CAIRN_SOAK=1 cargo test --release --locked -p cairn-gateway --lib token_budget -- --nocapture
 
 bench: build ## Measures indexing, search and a bare parse of the same files (minutes; downloads 30 MB once).
 	cargo build --release --locked -p cairn-syntax --example bare_parse

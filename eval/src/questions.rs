@@ -266,6 +266,50 @@ mod tests {
         assert!(2 * num_questions(&kept) >= num_questions(all), "{} of {}", num_questions(&kept), num_questions(all));
     }
 
+    /// The last part of a package name: the name of a Go module without its version, or of a Maven artifact.
+    fn short_name(package: &str) -> &str {
+        let is_version = |part: &str| part.len() > 1 && part.starts_with('v') && part[1..].parse::<u32>().is_ok();
+        package.rsplit(['/', ':']).find(|part| !is_version(part)).unwrap_or(package)
+    }
+
+    #[test]
+    fn set_contains_no_package_that_is_kept_for_evaluation() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../training/exclusions.txt");
+        let text = std::fs::read_to_string(path).expect("the list of excluded packages");
+        let lines = text.lines().filter(|line| !line.starts_with(['#', '[']));
+        let excluded: BTreeSet<&str> = lines.flat_map(str::split_whitespace).collect();
+        assert!(excluded.len() > 100, "{} packages", excluded.len());
+        for SourcePackage { id, package, .. } in set().all().iter().map(|file| &file.source) {
+            for name in [package.as_str(), short_name(package)] {
+                assert!(!excluded.contains(name), "{id}: {name} is an excluded package");
+            }
+        }
+    }
+
+    fn words_of(text: &str) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        cairn_ranking::words(text, |word| {
+            found.insert(word.to_lowercase());
+        });
+        found
+    }
+
+    /// At least half of the questions about behaviour and architecture are asked in words that the paths of
+    /// their answers do not contain.
+    #[test]
+    fn half_of_the_questions_share_no_word_with_their_answers() {
+        let set = set();
+        let by_meaning = [QuestionKind::Behaviour, QuestionKind::Architecture];
+        let questions = set.all().iter().flat_map(|file| &file.questions);
+        let questions: Vec<&EvalQuestion> = questions.filter(|question| by_meaning.contains(&question.kind)).collect();
+        let shares_word = |question: &&&EvalQuestion| {
+            let asked = words_of(&question.text);
+            question.answers.iter().any(|answer| !words_of(&answer.path).is_disjoint(&asked))
+        };
+        let num_sharing = questions.iter().filter(shares_word).count();
+        assert!(2 * num_sharing <= questions.len(), "{num_sharing} of {} share a word", questions.len());
+    }
+
     #[test]
     fn licenses_are_permissive() {
         for SourcePackage { id, license, .. } in set().all().iter().map(|file| &file.source) {
