@@ -45,8 +45,8 @@ pub(crate) struct Arguments {
     /// With `--names`, the seed of the random misspellings.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// With `--names`, index these folders, and use their names instead of the names in the repositories of
-    /// the question files.
+    /// With `--names`, index these folders, and use the names in their code instead of the names in the
+    /// repositories of the question files.
     #[arg(long, value_name = "DIR")]
     pub(crate) folder: Vec<PathBuf>,
     /// Also ask the nonsense questions of this file in the folder `nonsense`, and print how many are refused.

@@ -98,7 +98,7 @@ pub struct PartReport {
     pub artifacts: BTreeMap<String, WrittenArtifact>,
 }
 
-/// A reference in a report to an artifact that the part has written.
+/// A report's reference to an artifact that the part has written.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct WrittenArtifact {
     pub key: String,

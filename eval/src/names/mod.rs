@@ -155,7 +155,10 @@ async fn ask(
     measured.kinds.entry(wrong.kind).or_default().add(rank);
     if options.misses && rank != Some(0) {
         let shown: Vec<String> = found.iter().take(3).map(|(name, reason)| format!("{name} ({reason})")).collect();
-        println!("{}: `{}` for `{}` at {rank:?}: {}", wrong.kind, wrong.asked, wrong.name, shown.join("; "));
+        let place = rank.map_or_else(|| "not found".to_owned(), |rank| format!("rank {}", rank + 1));
+        let shown = shown.join("; ");
+        let (kind, asked, expected) = (wrong.kind, &wrong.asked, &wrong.name);
+        println!("{kind}: asked `{asked}`, expected `{expected}` ({place}), found {shown}");
     }
     Ok(())
 }

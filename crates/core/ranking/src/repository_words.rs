@@ -60,7 +60,8 @@ impl RepositoryWords {
         self.keywords.len()
     }
 
-    /// The keywords of which a repository contains at least half, in the order of the question.
+    /// Returns each keyword of which the repository contains at least `MIN_CONTAINED_PERCENT`, in the order
+    /// of the question.
     pub fn of_repository(&self, repository: RepositoryId) -> Vec<&str> {
         let contained = self.contained.get(&repository).map(Vec::as_slice).unwrap_or_default();
         let words = self.keywords.iter().zip(contained);

@@ -71,12 +71,16 @@ type StoryRank = (bool, u8, u64, Reverse<usize>, usize, Reverse<Vec<NodeKey>>);
 
 /// The best path among the edges of a traversal.
 ///
-/// A path with all ends that the question states is better than other paths. Among these paths, the path
-/// whose ends match most exactly is best. Among the remaining paths, the path with the highest sum of scores
-/// is best. In this sum, the score of each node is multiplied by the confidence of the path to this node. The
-/// score of a hit counts only once, although its chunk may show several nodes of the path. Otherwise, paths
-/// within one chunk would be best. If the sums are equal, the shortest path is best. The first and the last
-/// node of a path must be hits, or match an end.
+/// Paths are compared by these criteria. A criterion is used only if all earlier criteria are equal.
+///
+/// 1. A path with all ends that the question states is better than a path without them.
+/// 2. The path whose ends match more exactly is better.
+/// 3. The path with the higher sum of scores is better. In this sum, the score of each node is multiplied by
+///    the confidence of the path to this node. The score of a hit counts only once, although its chunk may
+///    show several nodes of the path. Otherwise, paths within one chunk would be best.
+/// 4. The shorter path is better.
+///
+/// The first and the last node of a path must be hits, or match an end.
 ///
 /// For each node and each length, only the best path to this node is continued. So the number of steps is
 /// bounded by the number of edges.

@@ -10,7 +10,7 @@ use cairn_testkit::FakeContent;
 
 use crate::searcher_over;
 
-/// Three repositories. The order of the names differs from the order in which the files are added.
+/// Returns a searcher over three repositories, which are not added in the order of their names.
 async fn searcher() -> Searcher {
     let line = |number: usize| if number.is_multiple_of(3) { "call needle here\n" } else { "nothing\n" };
     let many = (0..40).fold(FakeContent::new("many", "c1"), |content, file| {

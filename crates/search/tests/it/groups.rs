@@ -154,7 +154,7 @@ async fn path_starts_in_the_chunk_of_the_start() {
 /// A path that starts at other code in the chunk of the start is not the requested path, if the start has
 /// exactly the requested name.
 #[tokio::test]
-async fn absent_path_from_a_chunk_with_several_definitions_is_reported() {
+async fn path_from_other_code_in_the_chunk_is_rejected() {
     let answer = flow(small_file(), "path from create_session to login").await;
     let expect = "No path from \"create_session\" to \"login\" was found over three edges";
     assert!(answer.notes[0].starts_with(expect), "{:?}", answer.notes);

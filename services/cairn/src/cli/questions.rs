@@ -32,7 +32,7 @@ pub struct SearchArguments {
     /// Kind of chunk: function, method, class, section … Repeatable.
     #[arg(long, value_name = "KIND")]
     pub kind: Vec<String>,
-    /// Whether tests are searched: with all other code, not at all, or alone.
+    /// Include tests in the search, exclude tests, or search only tests.
     #[arg(long, value_enum, default_value_t)]
     pub tests: Tests,
     /// Tag that every result must have: `.py` (the file name extension), `indexed`, `repository`, or a tag
@@ -110,7 +110,7 @@ pub struct GrepArguments {
     /// Repeatable.
     #[arg(long, value_name = "GLOB")]
     pub path: Vec<String>,
-    /// Whether tests are searched: with all other code, not at all, or alone.
+    /// Include tests in the search, exclude tests, or search only tests.
     #[arg(long, value_enum, default_value_t)]
     pub tests: Tests,
     /// Maximum number of hits, at most 1000.

@@ -13,7 +13,7 @@ const NUM_POINTS: u64 = 20_000;
 const LIMIT: u64 = 10;
 
 /// Returns vectors around several centres, like real embeddings. The vectors are spread so widely that a
-/// narrow search misses some points.
+/// search with a small `hnsw_ef` misses some points.
 fn vector(id: u64) -> Vec<f32> {
     let centre = integers(1_000_000 + id % 400, DIMENSIONS);
     let own = integers(id + 1, DIMENSIONS);

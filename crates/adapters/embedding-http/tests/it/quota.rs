@@ -70,7 +70,8 @@ async fn five_minutes(takeover_wait_ms: u64) -> (f64, VirtualProvider) {
         }
         let tasks = start_work(&embedder);
         sleep(Duration::from_secs(100)).await;
-        // The owner is killed: the provider counts its calls in progress, but no other process counts them.
+        // The owner is killed. The provider counts the calls that the owner had in progress, but no other
+        // process counts them.
         drop(tasks);
     }
     let used: u64 = provider.provider().calls().iter().map(|call| call.tokens).sum();

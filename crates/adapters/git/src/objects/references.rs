@@ -1,7 +1,8 @@
 //! Finds the object that a reference names.
 //!
-//! A lookup opens the file of the reference, and otherwise reads `packed-refs` once. No directory of
-//! references is listed, so the cost does not depend on the number of references that have their own files.
+//! A lookup opens the file of the reference. If the reference has no file, the lookup reads `packed-refs`
+//! once. No directory of references is listed, so the cost does not depend on the number of references that
+//! have their own files.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 

@@ -8,8 +8,8 @@
 //!
 //! The broker cannot detect the end of a consumer in the same process, because no connection breaks. So the
 //! owner of the consumers calls [`LocalBroker::reclaim`] when a consumer ends (by a panic or an aborted
-//! task). A delivery without an answer for `unanswered_after` is reclaimed as well. A reclaimed job returns
-//! to the front of its lane, and its count of unanswered deliveries increases.
+//! task). A delivery that is not answered within `unanswered_after` is also reclaimed. A reclaimed job
+//! returns to the front of its lane, and its count of unanswered deliveries increases.
 
 mod queue;
 mod settings;
