@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use cairn_domain::RepoPath;
-use cairn_languages::is_test_path;
+use cairn_languages::{is_test_path, language_of};
 use cairn_name_match::{PathPart, WantedFile};
 use cairn_ports::{ChunkFilter, FileHit, IncludeTests};
 use cairn_ranking::path_distance;
@@ -55,10 +55,14 @@ impl ChangedPath {
             .next(self.repository.indexing_of_changes())
     }
 
-    /// Whether the filter accepts the file. The file is not indexed, so it has no tags and no module.
+    /// Whether the filter accepts the file. The file is not indexed, so it has no tags and no module. If the
+    /// file was not read, its name determines its language.
     fn is_in(&self, filter: &ChunkFilter, compiled: &CompiledFilter<'_>) -> bool {
         let ChunkFilter { languages, kinds: _, paths: _, module_prefixes, include_tests, tags, since: _ } = filter;
-        let language = self.file().map_or("", |file| file.language.as_str());
+        let language = match self.file() {
+            Some(file) => &file.language,
+            None => language_of(&self.hit.path, &[]).map_or("", |row| row.name),
+        };
         (languages.is_empty() || languages.iter().any(|wanted| wanted == language))
             && module_prefixes.is_empty()
             && tags.is_empty()

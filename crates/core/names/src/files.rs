@@ -2,6 +2,7 @@
 
 use crate::distance::{Signature, closeness, edit_distance};
 use crate::fold::{fold_words, folded};
+use crate::lexicon::abbreviations;
 
 const EXACT: u32 = 100;
 const BASE_NAME: u32 = 90;
@@ -15,6 +16,8 @@ const MIN_SIMILARITY: u32 = 700;
 /// A requested name is compared by words only if its longest word has at least this number of bytes.
 /// Otherwise, a requested extension would match all files with this extension.
 const MIN_WORD_BYTES: usize = 4;
+/// How much an abbreviated word lowers the share of equal words, in thousandths.
+const COST_OF_ABBREVIATION: u32 = 20;
 
 /// How well a path matches the requested name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -44,7 +47,31 @@ pub struct WantedFile {
     similar: bool,
     base_signature: Signature,
     signature: Signature,
-    words: Vec<String>,
+    words: Vec<WantedWord>,
+}
+
+/// A word of the requested name.
+#[derive(Clone, Debug)]
+struct WantedWord {
+    word: String,
+    /// The abbreviations of the word, and the words that it abbreviates.
+    others: Vec<&'static str>,
+}
+
+impl WantedWord {
+    fn new(word: &str) -> Self {
+        Self { word: word.to_owned(), others: abbreviations(word) }
+    }
+
+    /// Whether the text contains the word, or a word that may replace it.
+    fn is_in(&self, text: &str) -> bool {
+        text.contains(&self.word) || self.others.iter().any(|other| text.contains(other))
+    }
+
+    /// Whether a word of a name is this word, or begins with it.
+    fn begins(&self, word: &str) -> bool {
+        word.starts_with(&self.word)
+    }
 }
 
 impl WantedFile {
@@ -55,7 +82,7 @@ impl WantedFile {
         let lower = asked.to_lowercase();
         let base = base_name(&lower);
         let mut words = Vec::new();
-        fold_words(&asked, |word| words.push(word.to_owned()));
+        fold_words(&asked, |word| words.push(WantedWord::new(word)));
         Self {
             num_parts: lower.split('/').count(),
             base_signature: Signature::of(base.chars()),
@@ -86,7 +113,7 @@ impl WantedFile {
         } else if target.contains(&self.lower) {
             PART
         } else if self.similar {
-            return self.similarity(lower, base);
+            return self.similarity(base_name(path), lower, base);
         } else {
             return None;
         };
@@ -98,9 +125,9 @@ impl WantedFile {
     }
 
     /// Returns how well a path matches by similar letters or by the words that it contains.
-    fn similarity(&self, lower: &str, base: &str) -> Option<PathScore> {
+    fn similarity(&self, written: &str, lower: &str, base: &str) -> Option<PathScore> {
         let by_letters = self.by_letters(lower, base);
-        let similarity = by_letters.max(self.by_words(base))?;
+        let similarity = by_letters.max(self.by_words(written, base))?;
         let score = (similarity * SIMILAR / 1_000).clamp(1, SIMILAR);
         Some(PathScore { score, rank: similarity + closeness(&self.lower, base) })
     }
@@ -122,19 +149,25 @@ impl WantedFile {
     }
 
     /// The share of requested words among the words of the base name, in thousandths. `None` unless the base
-    /// name contains all requested words.
-    fn by_words(&self, base: &str) -> Option<u32> {
-        let longest = self.words.iter().max_by_key(|word| word.len()).filter(|word| word.len() >= MIN_WORD_BYTES)?;
-        if self.part == PathPart::Whole && self.num_parts > 1 || !base.contains(longest.as_str()) {
+    /// name contains all requested words, or abbreviations of them. `written` is the base name with its upper
+    /// case letters, which separate words.
+    fn by_words(&self, written: &str, base: &str) -> Option<u32> {
+        let longest = self.words.iter().max_by_key(|wanted| wanted.word.len())?;
+        let is_path = self.part == PathPart::Whole && self.num_parts > 1;
+        if longest.word.len() < MIN_WORD_BYTES || is_path || !longest.is_in(base) {
             return None;
         }
-        let mut words: Vec<String> = folded(base).split(' ').map(str::to_owned).collect();
+        let mut words: Vec<String> = folded(written).split(' ').map(str::to_owned).collect();
         let num_words = words.len();
+        let mut num_replaced = 0;
         for wanted in &self.words {
-            let at = words.iter().position(|word| word == wanted || word.starts_with(wanted.as_str()))?;
-            words.remove(at);
+            let same = words.iter().position(|word| wanted.begins(word));
+            let replaced = || words.iter().position(|word| wanted.others.contains(&word.as_str()));
+            num_replaced += u32::from(same.is_none());
+            words.remove(same.or_else(replaced)?);
         }
-        Some((1_000 * self.words.len() / num_words.max(1)) as u32)
+        let share = (1_000 * self.words.len() / num_words.max(1)) as u32;
+        Some(share.saturating_sub(COST_OF_ABBREVIATION * num_replaced))
     }
 }
 
@@ -189,7 +222,9 @@ mod tests {
         check("docs", "docs/readme.md", Some(80));
         check("adr", "docs/adr/x.md", Some(60));
         check("Button.test", "ui/Button.test.tsx", Some(80));
-        check("Button.test", "ui/ButtonGroup.test.tsx", Some(33));
+        check("Button.test", "ui/ButtonGroup.test.tsx", Some(25));
+        check("dial_ctx", "net/dialContext.go", Some(32));
+        check("chart_plot", "ui/PlotChart.tsx", Some(33));
         check("confg.json", "src/config.json", Some(45));
         check("srx/config.json", "a/src/config.json", Some(46));
         let long = "docs/very-long-name-of-some-document.md";

@@ -69,6 +69,11 @@ pub(crate) enum Replacement {
     Spelling,
 }
 
+/// The abbreviations of a word, and the words that it abbreviates.
+pub(crate) fn abbreviations(word: &str) -> Vec<&'static str> {
+    ABBREVIATIONS.others(word).collect()
+}
+
 /// The words that may replace a word. The closest replacements come first.
 pub(crate) fn replacements(word: &str) -> Vec<(&'static str, Replacement)> {
     let tables: [(&Groups, Replacement); 3] = [
