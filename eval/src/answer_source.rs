@@ -1,4 +1,5 @@
-//! The two sources of answers: an index that this process reads with selected signals, or another program.
+//! The two sources of answers: an index that this process reads with selected parts of the ranking, or
+//! another program.
 
 use std::path::Path;
 
@@ -7,7 +8,7 @@ use crate::compared::ComparedProgram;
 
 /// An index that answers questions.
 pub(crate) enum AnswerSource {
-    /// An index of this build. Its questions are asked in this process.
+    /// An index that this build has created. Questions about this index are asked in this process.
     InProcess(Box<Index>),
     Program(ComparedProgram),
 }
@@ -22,7 +23,7 @@ impl AnswerSource {
     }
 
     /// Asks one question. `within` restricts the search to one repository. Results from repositories other
-    /// than `about` have no places, because they cannot be correct.
+    /// than `about` have no places, because such results cannot be correct.
     pub(crate) async fn ask(&self, text: &str, within: Option<&str>, about: &str) -> anyhow::Result<Ranked> {
         match self {
             AnswerSource::InProcess(index) => index.ask(text, within, about).await,

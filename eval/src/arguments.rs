@@ -23,13 +23,14 @@ pub(crate) struct Arguments {
     pub(crate) ablations: bool,
     /// Also ask another build of `cairn`, and measure the ranking with only terms (BM25) and with only
     /// vectors. Also print the share of the gap that the shipped ranking closes. The gap is the difference
-    /// between that build and the best order.
+    /// between the NDCG@10 of that build and of the best order.
     #[arg(long, value_name = "FILE")]
     pub(crate) compare: Option<PathBuf>,
     /// Only fetch the sources of both halves and check that they contain the answers.
     #[arg(long)]
     pub(crate) check: bool,
-    /// Print the first result of each question, and the rank of its first correct result.
+    /// Also print the NDCG@10 of each question, and the questions that are wrongly refused or wrongly
+    /// answered.
     #[arg(long)]
     pub(crate) questions: bool,
     /// Instead of asking the questions, ask for misspelled names. COUNT is the number of names of each kind

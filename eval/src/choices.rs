@@ -46,8 +46,8 @@ pub(crate) enum Way {
     /// Request the code of the name. The found names are the name of the code in the answer, and then the
     /// suggested names.
     Read,
-    /// Ask an ordinary search. The found names are the names of the results.
+    /// Make an ordinary search. The found names are the names of the results.
     Search,
-    /// Ask a search for symbols. The found names are the names of the results.
+    /// Make a search for symbols. The found names are the names of the results.
     Symbol,
 }

@@ -70,8 +70,8 @@ struct ShownError {
 }
 
 impl ComparedProgram {
-    /// Indexes the sources with the program. Each build has its own folder in the cache, because the builds
-    /// may not read each other's indexes.
+    /// Indexes the sources with the program. Each build has its own folder in the cache, because one build
+    /// may be unable to read the index of another build.
     pub(crate) fn index(program: &Path, cache: &Path, sources: &[PathBuf]) -> anyhow::Result<Self> {
         let program = program.canonicalize().with_context(|| format!("finding {}", program.display()))?;
         let build = std::fs::read(&program).with_context(|| format!("reading {}", program.display()))?;

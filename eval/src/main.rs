@@ -1,7 +1,7 @@
 //! `cairn eval`: asks the questions of `eval/questions` and prints how well the answers are ranked.
 //!
 //! The program fetches the sources from the public registries and indexes them with `cairn index`. It asks
-//! every question in its own process, so that it can switch off single parts of the ranking.
+//! all questions in the process of `cairn-eval`, so that it can switch off single parts of the ranking.
 
 mod answer_check;
 mod answer_source;

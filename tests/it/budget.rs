@@ -147,8 +147,8 @@ fn trees_that_repeat_one_file_are_over_budget() {
     }
 }
 
-/// Paths are counted before their entries are built. This includes the paths of files, of links and of
-/// excluded files.
+/// Paths are counted before their entries are built. The paths of files, of links and of excluded files are
+/// all counted.
 #[test]
 fn many_paths_of_one_content_are_over_budget() {
     let links = Repeated { mode: "120000", ..repeated_names(24, "", 40_000, 0) };
@@ -363,7 +363,7 @@ fn allowed_patterns_are_applied_in_bounded_time_and_memory() {
     }
 }
 
-/// A local ignore file over its limit hides everything below its directory, and is reported.
+/// A local ignore file that exceeds its limit hides everything below its directory, and is reported.
 #[test]
 fn large_git_ignore_files_are_reported_within_bounds() {
     for (file, line, num_lines, what) in [

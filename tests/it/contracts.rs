@@ -184,7 +184,7 @@ fn numbers_out_of_range_are_named_by_commands() {
     check(&["grep", "run", "-n", "5000"], (1_000, 5_000));
 }
 
-/// The requirements state how this message begins, so callers may depend on it.
+/// The requirements state how this message begins, so callers may depend on its first words.
 #[test]
 fn path_that_does_not_exist_is_reported_as_documented() {
     let index = Index::new();

@@ -133,8 +133,8 @@ impl Bench {
         assert!(hit, "the point {point} is never passed; {:#?}", self.mutation.log);
     }
 
-    /// Executes the next run. An unfinished run is finished first, with the state of the source that it has
-    /// already read.
+    /// Executes the next run. An unfinished run is finished first, with the state of the source that this run
+    /// has already read.
     fn mend(&self) {
         self.succeed(&mut self.indexing());
     }

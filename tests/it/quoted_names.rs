@@ -100,7 +100,7 @@ fn check_bounds(text: &str, what: &str) {
     assert!(!text.contains('\n') && text.chars().count() < 600, "{what}: {text}");
 }
 
-/// A name in a list is on one line and bounded. Over MCP, a name with spaces has a label.
+/// A name in a list is on one line, and its length is limited. Over MCP, a name with spaces has a label.
 fn check_name(name: &str, is_labelled: bool, what: &str) {
     let is_foreign = name.starts_with("[untrusted: «") && name.ends_with("»]");
     assert!(!is_labelled || is_foreign || !name.contains(' '), "{what}: {name}");

@@ -106,7 +106,7 @@ fn searches_resolve_names_in_indexed_and_changed_files_alike() {
 }
 
 /// A command in a working tree reads code of another repository only if this tree does not contain this exact
-/// name. The answer states this.
+/// name. A note in the answer then names both repositories.
 #[test]
 fn exact_name_of_another_repository_is_shown_with_a_note() {
     let (index, source) = indexed();
@@ -146,7 +146,8 @@ fn new_files_are_found_by_their_names() {
     assert!(found["notes"].to_string().contains("changed after they were indexed"), "{found}");
 }
 
-/// If too many files changed to read them all, the answer about an absent name states their number.
+/// If too many files changed to read them all, the answer about an absent name states the number of changed
+/// files.
 #[test]
 fn number_of_changed_files_that_are_not_read_is_stated() {
     let (index, source) = indexed();

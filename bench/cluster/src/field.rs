@@ -11,7 +11,7 @@ use cairn_testkit::Mutation;
 use tempfile::TempDir;
 use toml::Table;
 
-/// The deadline of a measurement. Every measurement ends before this deadline.
+/// Maximum time that a measurement waits until its repositories are indexed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(3 * 3600);
 
 /// Servers that only this process uses.

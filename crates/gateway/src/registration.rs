@@ -139,7 +139,7 @@ fn wrong_file_size(fault: &str, provided: Option<i64>, shown: &str) -> QueryErro
     wrong(message).in_field(field)
 }
 
-/// The error for invalid patterns. The message names all of them; the details contain only the first one.
+/// The error for invalid patterns. The message names all these patterns; the details contain only the first.
 fn invalid_patterns(field: &str, kind: &str, faults: &[InvalidPattern]) -> QueryError {
     let each =
         |fault: &InvalidPattern| format!("invalid {kind} pattern {} in `{field}`: {}", fault.pattern, fault.message);

@@ -72,7 +72,7 @@ pub(crate) fn published<E: PortError>(document: RunDocument) -> Result<Option<Pu
     }))
 }
 
-/// The parts of the plan. A part that has ended contains its outcome and its report.
+/// The records of the parts of the plan. The record of an ended part contains its outcome and its report.
 pub(crate) fn part_records(run: &RunDocument, ended: Vec<EndedPart>) -> Vec<PartRecord> {
     let mut ended: std::collections::BTreeMap<PartId, EndedPart> =
         ended.into_iter().map(|ended| (ended.part, ended)).collect();

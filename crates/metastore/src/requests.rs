@@ -13,8 +13,8 @@ use crate::error::{port_result, unexpected};
 
 /// Maximum number of requests that one call reads. Later requests wait for the next call.
 const REQUESTS_AT_ONCE: usize = 4096;
-/// The limit for interactive requests is higher than the limit for bulk requests: the bulk limit divided by
-/// this number is added.
+/// The limit for interactive requests is higher than the limit for bulk requests. The difference is the bulk
+/// limit divided by this number.
 const INTERACTIVE_SHARE: usize = 8;
 
 #[async_trait]

@@ -139,7 +139,7 @@ impl SharedReads {
         Ok(found)
     }
 
-    /// The marks of repositories that were read at most `max_age` ago.
+    /// The marks of those repositories whose documents were read at most `max_age` ago.
     async fn marks(&self, repositories: &[RepositoryId]) -> BTreeMap<RepositoryId, RunsMark> {
         let repositories: BTreeSet<RepositoryId> = repositories.iter().copied().collect();
         let stored = self.repositories.lock().await;

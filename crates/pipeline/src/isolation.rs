@@ -1,4 +1,4 @@
-//! Suspects: jobs that were in progress more than once when their worker died.
+//! Suspects: jobs that were in progress at more than one death of a worker.
 //!
 //! A worker that dies loses all its jobs in progress, so most suspects did not cause the death. A suspect
 //! therefore runs in a child process that has no other job. If the child dies and this process survives with

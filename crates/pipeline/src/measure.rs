@@ -56,7 +56,7 @@ pub(crate) fn begin(stage: StageName) {
     JOBS_IN_HAND.with_label_values(&[stage]);
 }
 
-/// Counts and times a job from its delivery to its answer.
+/// Counts a job, and measures the time from its delivery to its answer.
 pub(crate) struct InHand {
     stage: &'static str,
     since: Instant,

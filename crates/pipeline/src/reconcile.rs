@@ -1,7 +1,7 @@
 //! Publishes again all jobs that may have been lost: the jobs of the parts that are in flight in unfinished
 //! runs.
 //!
-//! This function reads all its input from the ledger, so the start after a crash and the regular sweep can
+//! [`reconcile`] reads all its input from the ledger, so the start after a crash and the regular sweep can
 //! use the same code. If a job was not lost, it is delivered twice, and every stage tolerates the second
 //! delivery.
 

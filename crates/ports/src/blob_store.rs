@@ -79,8 +79,8 @@ pub trait BlobStoreExt: BlobStore {
         Ok(bytes)
     }
 
-    /// Removes an object that a list returned. Keeps the object if it was written again after the list was
-    /// read, because the later writer needs it. Returns whether the object was removed.
+    /// Removes an object that `list` returned. Keeps the object if it was written again after this call of
+    /// `list`, because the later writer needs the object. Returns whether the object was removed.
     async fn delete_listed(&self, listed: &BlobMeta) -> Result<bool, BlobStoreError> {
         let found = self.list(&listed.key).await?;
         if found.iter().any(|now| now.key == listed.key && now.modified_at > listed.modified_at) {

@@ -168,11 +168,11 @@ pub trait CatalogueSweep: Send + Sync {
     /// The generations that may be swept now. A published generation must be at least `grace_ms` old.
     async fn sweep_list(&self, now_ms: i64, grace_ms: i64) -> Result<SweepList, CatalogueError>;
 
-    /// Marks these generations as swept in every store before `now_ms`. The swept generations are
-    /// not listed again. The swept aborted generations are no longer hidden, and the swept deleted
-    /// repositories are removed. Runs that were aborted less than `grace_ms` ago stay hidden and stay in the
-    /// list, because a late writer may still add records to them. If a deletion cancelled such a run, the
-    /// deletion also stays in the list.
+    /// Marks these generations as swept in every store. `now_ms` is the time before the sweep. The swept
+    /// generations are not listed again. The swept aborted generations are no longer hidden, and the swept
+    /// deleted repositories are removed. Runs that were aborted less than `grace_ms` before `now_ms` stay
+    /// hidden and stay in the list, because a late writer may still add records to them. If a deletion
+    /// cancelled such a run, the deletion also stays in the list.
     async fn swept(&self, swept: &SweepList, now_ms: i64, grace_ms: i64) -> Result<(), CatalogueError>;
 
     /// Returns the repositories with a running sync or an unfinished run. Some artifacts of these

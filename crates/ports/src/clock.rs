@@ -1,4 +1,4 @@
-//! Time. Stages and the pipeline read the time through this port, so that tests can set the time.
+//! The clock. Stages and the pipeline read the time through this port, so that tests can set the time.
 
 use std::time::Duration;
 

@@ -23,7 +23,8 @@ pub struct Organisation {
 /// The data of one repository in the list of a hosting service.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostedRepository {
-    /// The service's id. The id does not change when the repository is renamed or transferred.
+    /// The id of the repository in the service. The id does not change when the repository is renamed or
+    /// transferred.
     pub id: String,
     /// Name within the organisation. In a group, the name is a path, e.g. `tools/ci`.
     pub name: String,
@@ -43,7 +44,7 @@ pub struct HostedRepository {
     pub is_disabled: bool,
 }
 
-/// An entry of a list that cannot be used.
+/// An unusable entry of a list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RefusedEntry {
     /// The id of the repository, if it can be read.

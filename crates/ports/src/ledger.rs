@@ -139,7 +139,7 @@ pub trait Ledger: Send + Sync {
 /// another process finds the part in the outbox.
 #[async_trait]
 pub trait Outbox: Send + Sync {
-    /// Returns unfinished runs, oldest first. Each run has the parts that may start but whose jobs the broker
+    /// Returns unfinished runs, oldest first, each with its parts that may start but whose jobs the broker
     /// has not confirmed. Only runs without progress since `quiet_since_ms` are returned, because the jobs of
     /// all other runs are being published now.
     async fn unsent(&self, quiet_since_ms: i64, limit: usize) -> Result<Vec<(RunRecord, Vec<PartId>)>, LedgerError>;
@@ -147,8 +147,8 @@ pub trait Outbox: Send + Sync {
     /// Marks the jobs of these parts as confirmed by the broker.
     async fn sent(&self, run: RunId, parts: &[PartId]) -> Result<(), LedgerError>;
 
-    /// Stores the failure of an attempt at the part, whose job is delivered again later. It is not an error
-    /// if the run has ended before this call.
+    /// Stores the failure of an attempt at the part. The job of the part is delivered again later. It is not
+    /// an error if the run has ended before this call.
     async fn postponed(&self, run: RunId, postponed: PostponedPart) -> Result<(), LedgerError>;
 
     /// Returns, for each stage, the number of parts in flight in all unfinished runs. If no job was lost, the

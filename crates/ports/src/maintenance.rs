@@ -37,8 +37,8 @@ pub trait Generations: Send + Sync {
     }
 
     /// Undoes a generation that was never published: removes the records that began in this generation, and
-    /// makes the records that it retired current again. Returns the number of records that still refer to the
-    /// generation. If the number is not zero, the caller sweeps again.
+    /// makes the records that this generation retired current again. Returns the number of records that still
+    /// refer to the generation. If the number is not zero, the caller sweeps again.
     async fn sweep_aborted(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError>;
 
     /// Removes every record of the repository that began in a generation earlier than `before`.
@@ -54,7 +54,7 @@ pub trait Generations: Send + Sync {
     /// needed.
     async fn compact(&self, repository: RepositoryId) -> Result<bool, MaintenanceError>;
 
-    /// Reads all stored data of the repository and verifies its checksums. An error names the damaged data
-    /// and the repair.
+    /// Reads all stored data of the repository and verifies its checksums. An error describes the damaged
+    /// data and how to repair it.
     async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError>;
 }

@@ -65,7 +65,7 @@ pub struct SymbolHit {
     pub repository: RepositoryId,
     pub symbol: SymbolEntry,
     pub matched: NameMatch,
-    /// The score in percent. An exact match has 100.
+    /// The score in percent: 100 for an exact match.
     pub score: u32,
 }
 
@@ -79,7 +79,7 @@ pub enum NameTier {
     Case,
     /// The name is equal to the requested name if upper and lower case, spaces, `_` and `-` are ignored.
     Style,
-    /// The name is different, but its letters or its words are similar to the requested name.
+    /// The name differs from the requested name, but contains similar letters or words.
     Near,
 }
 
@@ -89,7 +89,7 @@ pub struct ResolvedSymbol {
     pub repository: RepositoryId,
     pub symbol: SymbolEntry,
     pub tier: NameTier,
-    /// The score in thousandths. An exact match has 1000; all other matches have a lower score.
+    /// The score in thousandths: 1000 for an exact match, and less for all other matches.
     pub score: u32,
     /// The names of the tier `Near` are sorted by rank, nearest first. Unlike the score, the rank also
     /// depends on how many letters are equal.
@@ -112,7 +112,7 @@ pub struct FileHit {
 /// Maximum number of definitions of one name that [`Names::resolve`] returns.
 pub const MAX_DEFINITIONS: usize = 1_000;
 
-/// A symbol of the graph. Its entry in the name index is looked up.
+/// A symbol of the graph. The entry of this symbol in the name index is looked up.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SymbolNode {
     pub repository: RepositoryId,
@@ -159,9 +159,9 @@ pub trait Names: Generations {
         nodes: &[SymbolNode],
     ) -> Result<Vec<SymbolEntry>, NamesError>;
 
-    /// Returns the visible symbols whose entries name one of these chunks: the definitions that the chunks
-    /// show. The symbols come in the order of the chunks, and the symbols of one chunk are sorted by line and
-    /// node. A repeated chunk is ignored.
+    /// Returns the visible symbols whose entries contain the key of one of these chunks: the definitions that
+    /// the chunks show. The symbols come in the order of the chunks, and the symbols of one chunk are sorted
+    /// by line and node. A repeated chunk is ignored.
     async fn symbols_in(
         &self,
         view: &View,

@@ -22,8 +22,8 @@ pub fn plain(error: &(dyn Error + 'static)) -> String {
     text
 }
 
-/// The last cause of an error. Libraries for network connections wrap it in errors that contain no further
-/// facts for users.
+/// The last cause of an error. Libraries for network connections wrap this cause in errors that contain no
+/// further facts for users.
 pub fn plain_cause(error: &(dyn Error + 'static)) -> String {
     let mut last = error;
     while let Some(cause) = last.source() {
@@ -47,7 +47,7 @@ pub fn plain_io(error: &io::Error) -> String {
 
 fn plain_link(error: &(dyn Error + 'static)) -> String {
     match error.downcast_ref::<io::Error>() {
-        // The text of a wrapped error is also the text of its source.
+        // An `io::Error` that wraps another error has the text of the wrapped error.
         Some(error) => plain_io(error),
         None => without_os_codes(&error.to_string()),
     }

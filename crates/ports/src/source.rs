@@ -31,8 +31,8 @@ pub struct TreeEntry {
     /// Git's id of the content; zero if the content was not read.
     pub blob: BlobId,
     pub size_bytes: u64,
-    /// A readable reason why the entry cannot be read, for example a missing permission. `None` if the entry
-    /// can be read.
+    /// The reason, as a text for users, why the entry cannot be read, for example a missing permission.
+    /// `None` if the entry can be read.
     pub unreadable: Option<String>,
     /// The time at which this content was committed at this path, in seconds since 1970. `None` if the source
     /// has no full history (directories, shallow clones), or if the content is not committed.
@@ -153,8 +153,8 @@ pub struct ReadOptions {
 /// Opens sources. The methods block the thread, so callers must call them on threads where blocking is
 /// allowed.
 pub trait SourceReader: Send + Sync {
-    /// Reads the head without fetching content. A caller can use this as a cheap check for new commits.
-    /// `None` for sources without a head (working trees, directories).
+    /// Reads the head without fetching content. A caller can use this method as a cheap check for new
+    /// commits. `None` for sources without a head (working trees, directories).
     fn head(&self, source: &Source, options: &ReadOptions) -> Result<Option<BlobId>, SourceError>;
 
     /// Reads the tree. If the source is a URL, it is fetched first.

@@ -1,11 +1,11 @@
-//! Describes the writer of staged records, and defines which versions of records it may end by setting their
-//! `gen_to`.
+//! Describes the writer of staged records, and defines which versions of records this writer may end. A
+//! version ends when its `gen_to` is set.
 
 use std::collections::BTreeSet;
 
 use cairn_domain::{GenerationId, Interval, PartId, RunId, Tenant};
 
-/// A part of a run that stages records.
+/// The part of a run that stages the records.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Staging {
     pub tenant: Tenant,

@@ -33,7 +33,7 @@ pub struct StagedText {
     pub text: String,
 }
 
-/// A file whose text may match.
+/// A file whose text may match the query.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TextFile {
     pub path: RepoPath,

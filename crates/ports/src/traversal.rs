@@ -42,7 +42,8 @@ pub struct TraversalRequest {
     pub min_confidence_percent: u8,
     /// At most `MAX_TRAVERSAL_DEPTH`; larger values are treated as the maximum.
     pub max_depth: u32,
-    /// Number of edges that are followed from one node. The edges with the highest confidence are followed.
+    /// Maximum number of edges that are followed from one node. The edges with the highest confidence are
+    /// followed.
     pub max_edges_per_node: usize,
     /// At most `MAX_TRAVERSAL_NODES`; larger values are treated as the maximum.
     pub max_nodes: usize,
@@ -127,8 +128,8 @@ pub struct Walk {
 ///    by key of the previous node, name of the kind, line and key. In the node's `Step`, the first of these
 ///    edges is `edge`, and the remaining edges are `other_edges`.
 /// 3. A node that is a start node or belongs to an earlier level is omitted. As an exception, if
-///    `returns_starts` is set, a start node belongs to the first level on which an edge reaches it. Its edges
-///    are followed only once, from the start.
+///    `returns_starts` is set, a start node belongs to the first level on which an edge reaches it. The edges
+///    of a start node are followed only once, at the beginning of the traversal.
 /// 4. Each level is sorted by confidence and key. If there are too many nodes, the last nodes are omitted.
 pub fn walk<E>(
     request: &TraversalRequest,

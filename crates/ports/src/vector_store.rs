@@ -93,7 +93,7 @@ pub struct ListsRequest<'a> {
     pub dense: Option<(&'a DenseVector, usize)>,
     /// Each term with its weight in the query, sorted by term, and the maximum length of the list.
     pub sparse: (&'a [(u32, u32)], usize),
-    /// The records of this number of hits at the start of each list are returned.
+    /// The number of first hits in each list whose records are returned.
     pub num_records: usize,
 }
 
@@ -102,8 +102,9 @@ pub struct ListsRequest<'a> {
 pub struct HitLists {
     pub dense: Vec<Hit>,
     pub sparse: Vec<Hit>,
-    /// The records of the first hits of both lists, without their texts. Each record is listed once. Records
-    /// are sorted by repository and key. The record of a chunk that was deleted during the search is omitted.
+    /// The records of the first hits of both lists. The records contain no texts. Each record is listed once.
+    /// Records are sorted by repository and key. The record of a chunk that was deleted during the search is
+    /// omitted.
     pub records: Vec<ChunkRecord>,
 }
 

@@ -10,7 +10,7 @@ use cairn_redaction::{Given, Message, Own};
 use crate::repositories::{KnownRepository, MAX_NOT_INDEXED, name_of, names_of_unpublished, some_names};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
-/// Maximum number of definitions in other repositories that are looked up.
+/// Maximum number of definitions that are looked up in other repositories.
 const MAX_ELSEWHERE: usize = 20;
 /// Maximum number of calls that an error suggests.
 const MAX_CALLS: usize = 2;
@@ -95,7 +95,7 @@ impl Explanation {
                 self.facts.push(fact.and(" indexed chunks contains a word of the name"));
             }
             // Without term counts, it is not known whether the index contains the words of the name, so a
-            // search for them stays among the suggestions.
+            // search for these words stays among the suggestions.
             None => self.calls.extend(searches),
         }
     }

@@ -30,8 +30,9 @@ pub struct AnswerCache(Mutex<Recent<Digest, Arc<CachedAnswer>>>);
 
 struct CachedAnswer {
     retrieved: Retrieved,
-    /// Whether changed files were searched for a name. The key does not depend on these files. So such an
-    /// answer is used only for later pages, which must come from the same hits as the first page.
+    /// Whether changed files were searched for a name. The key does not depend on these files. So if this
+    /// field is true, the cached hits are used only for later pages, which must come from the same hits as
+    /// the first page.
     has_read_changes: bool,
 }
 

@@ -41,8 +41,7 @@ pub(crate) enum Definitions {
 }
 
 impl Definitions {
-    /// If a different name is used, extends the reason: it then also states which changed files were not
-    /// searched.
+    /// If a different name is used, adds to the reason which changed files were not searched.
     fn without(mut self, unread: &Unread) -> Self {
         let substitution = match &mut self {
             Self::Indexed(resolved) => resolved.substitution.as_mut(),
@@ -242,8 +241,8 @@ fn near_names<'a>(changed: &'a Changed<'_>, request: NameRequest<'a>) -> Vec<Can
     symbols(changed, request).filter_map(candidate).collect()
 }
 
-/// Returns the best candidate. The remaining candidates with the same name and score become its other
-/// definitions.
+/// Returns the best candidate. The remaining candidates with the same name and score become the other
+/// definitions in the result.
 fn best(mut candidates: Vec<Candidate<'_>>, request: NameRequest<'_>) -> Option<ChangedDefinition> {
     let context = DefinitionContext { near_path: request.near_path };
     candidates.sort_by(|left, right| {

@@ -25,7 +25,7 @@ pub struct ChangedTree {
     pub files: Vec<ChangedFile>,
     /// The paths of the changed files that were not read, because their number or size exceeds a limit.
     pub left_out: Vec<RepoPath>,
-    /// Whether the source could not be read, or was not read in time. Then both lists are empty.
+    /// Whether the source could not be read, or was not read in time. If so, both lists are empty.
     pub is_unread: bool,
 }
 

@@ -18,7 +18,8 @@ const MAX_NAMED: usize = 3;
 
 pub(crate) struct ChangedTrees<'a> {
     pub(crate) trees: Vec<(&'a KnownRepository, Arc<ChangedTree>)>,
-    /// Number of further repositories with a source on this machine.
+    /// Number of further repositories whose source is on this machine, but whose changed files were not
+    /// requested.
     num_left_out: usize,
 }
 
@@ -26,7 +27,7 @@ pub(crate) struct ChangedTrees<'a> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Unread {
     files: Message,
-    /// The call that indexes a repository with such files.
+    /// The call that indexes a repository with changed files that were not read.
     indexing: Option<NextCall>,
 }
 
@@ -92,12 +93,12 @@ fn fact(known: &KnownRepository, tree: &ChangedTree) -> Message {
 }
 
 impl Unread {
-    /// The files as a part of a sentence.
+    /// A part of a sentence: describes the files that were not searched.
     pub(crate) fn part(&self) -> Message {
         Message::from("not searched: ").and(self.files.clone())
     }
 
-    /// The files as a sentence.
+    /// A sentence that describes the files that were not searched.
     fn sentence(&self) -> Message {
         Message::from("Not searched: ").and(self.files.clone()).and(".")
     }

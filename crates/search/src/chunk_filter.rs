@@ -8,7 +8,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::{QueryError, QueryErrorCode};
 
-/// A chunk filter with compiled globs. It accepts the same chunks as the filter of a store.
+/// A chunk filter with compiled globs. This filter accepts the same chunks as the filter of a store.
 pub(crate) struct CompiledFilter<'a> {
     filter: &'a ChunkFilter,
     paths: GlobSet,

@@ -17,9 +17,9 @@ use crate::{QueryError, Searcher};
 
 /// The kinds of edges that lead from a document to its sections, and from the sections to files and symbols.
 const FOLLOWED_KINDS: [EdgeKind; 3] = [EdgeKind::Contains, EdgeKind::EntryPoint, EdgeKind::Mentions];
-/// Number of best hits that are searched for documents.
+/// Only documents among this number of best hits are followed.
 const NUM_LEADING: usize = 5;
-/// Documents are used only if at least one of the best hits, up to this number, is a document.
+/// Documents are followed only if at least one document is among this number of best hits.
 const NUM_FIRST: usize = 3;
 /// Maximum number of added hits.
 const MAX_ADDED: usize = 6;
@@ -28,7 +28,7 @@ const MAX_EDGES: usize = 60;
 const MAX_NODES: usize = 300;
 
 /// Whether the question is about modules, entry points or the conventions of a repository, and a document is
-/// among its best hits.
+/// among the best hits.
 pub(crate) fn are_answered_by_documents(query: &PreparedQuery, hits: &[RankedHit]) -> bool {
     query.subjects.navigation && hits.iter().take(NUM_FIRST).any(is_document)
 }
@@ -70,7 +70,8 @@ impl Searcher {
         self.with_shown(extension, hits, &sources, shown, MAX_ADDED).await
     }
 
-    /// The chunk of each named file or symbol. For a file with hits, this is the chunk of its best hit.
+    /// The chunk of each named file or symbol. If a named file has hits, the chunk of its best hit is
+    /// returned.
     async fn chunks_of_named(
         &self,
         query: &PreparedQuery,

@@ -106,8 +106,8 @@ pub struct NothingFound {
     pub num_searched: usize,
     /// Number of chunks in the requested repositories, without the filter.
     pub num_chunks: u64,
-    /// Each restriction whose removal gives results, with the number of chunks that match without it. The
-    /// restriction with the most chunks comes first.
+    /// Each restriction whose removal gives results, with the number of chunks that match without this
+    /// restriction. The restriction with the most chunks comes first.
     pub without: Vec<(Restriction, u64)>,
     /// Questions with results, best first.
     pub suggestions: Vec<SuggestedQuery>,
@@ -178,7 +178,7 @@ impl NothingFound {
 
 impl Searcher {
     /// Explains why a search has no results. If the question has restrictions, the retrieval is repeated
-    /// without them.
+    /// without these restrictions.
     pub(crate) async fn explain_empty(
         &self,
         search: WithoutResults<'_>,

@@ -20,7 +20,7 @@ pub enum QueryErrorCode {
     Forbidden,
     /// The index was built with a different embedding model.
     ModelMismatch,
-    /// A stored file is damaged. The message contains its name and the remedy.
+    /// A stored file is damaged. The message contains the name of the file and the remedy.
     Corrupt,
     /// A store or a provider exceeded its time limit.
     Timeout,
@@ -47,7 +47,7 @@ impl QueryErrorCode {
     }
 }
 
-/// A suggested call: the tool and its arguments. Every front end can show this form.
+/// A suggested call: the tool and its arguments. Every front end can show a call in this form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NextCall {
     /// Name of the tool: `search_code`, `read_code` …
@@ -112,7 +112,7 @@ impl QueryError {
         self
     }
 
-    /// Names the field that has an invalid value.
+    /// Adds the field that has an invalid value.
     #[must_use]
     pub fn in_field(mut self, fault: FieldFault) -> Self {
         self.fault = Some(Box::new(fault));

@@ -1,4 +1,4 @@
-//! Resolves the name of a file or directory, for reading, relationships and names in questions.
+//! Resolves names of files and directories in questions, and in requests for code or relationships.
 //!
 //! A name that looks like a file name is compared with paths before symbols are searched. A path is used if
 //! the name is equal to the path, to its last parts, or to the beginning of its base name. If the path

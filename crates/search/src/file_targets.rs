@@ -30,7 +30,8 @@ struct Matches {
     has_excluded: bool,
     /// Whether there are more files than `MAX_FILES`.
     is_cut: bool,
-    /// Number of hits that are new files or files that changed after they were indexed. They come first.
+    /// Number of hits that are new files or files that changed after they were indexed. These hits come
+    /// first.
     num_changed: usize,
     /// The repositories whose changed files are unknown. Set only if no indexed file has the name.
     unlisted: Option<Unread>,
@@ -86,7 +87,8 @@ impl Searcher {
         search: FileSearch<'_>,
     ) -> Result<Targeted, QueryError> {
         let asked = match &query.parsed.file_name {
-            // `register/2` is the name of a symbol, if a symbol has this name.
+            // If a symbol has a name such as `register/2`, the question asks for this symbol and not for a
+            // file.
             Some(asked) if has_arity(&asked.name) && query.names.has_exact => return Ok(Targeted::default()),
             Some(asked) => asked.clone(),
             None => match self.file_without_usual_name(query, text, search).await? {

@@ -21,8 +21,8 @@ pub struct Fingerprint {
     pub repository: String,
     pub commit: String,
     pub kinds: Vec<KindDigest>,
-    /// Digest of the digests in `kinds`. It does not include the commit, so two repositories with equal
-    /// content have equal digests even if their histories differ.
+    /// Digest of the digests in `kinds`. The digest does not include the commit, so two repositories with
+    /// equal content have equal digests even if their histories differ.
     pub digest: Digest,
 }
 

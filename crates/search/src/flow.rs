@@ -75,7 +75,7 @@ impl Searcher {
         Ok(if is_shown { lead_with_path(hits, path) } else { hits })
     }
 
-    /// The definitions whose name is the start of the flow, in any style. They need not be hits.
+    /// The definitions that have the name of the start, in any style. These definitions need not be hits.
     async fn named_starts(
         &self,
         query: &PreparedQuery,

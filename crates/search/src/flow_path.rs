@@ -24,8 +24,8 @@ const MAX_STARTS: usize = 60;
 /// A definition that is known before the graph is read.
 struct KnownNode {
     source: Source,
-    /// The position of the hit that shows the definition. `None` for a definition that only has the name of
-    /// the start.
+    /// The position of the hit that shows the definition. `None` for a definition that is known only because
+    /// it has the name of the start.
     hit: Option<usize>,
     from: EndMatch,
     to: EndMatch,
@@ -107,9 +107,9 @@ impl KnownNodes {
     }
 
     /// The definitions from which the graph is followed. If definitions match the stated start, only these
-    /// definitions are used. The reason is that a traversal returns each node only with the edges of one
-    /// level, so an edge from other code could hide an edge of the path. Otherwise, definitions that match
-    /// the subject come first, but other hits may also be the start of the flow.
+    /// definitions are used, because a traversal returns each node only with the edges of one level, so an
+    /// edge from other code could hide an edge of the path. Otherwise, definitions that match the subject
+    /// come first, but other hits may also be the start of the flow.
     pub(crate) fn starts(&self, asked: &AskedEnds, definitions: &[HitDefinition]) -> BTreeMap<NodeKey, Source> {
         let least = if asked.from.is_some() { EndMatch::Nearby } else { EndMatch::Name };
         let mut matching: Vec<(&NodeKey, &KnownNode)> = self.0.iter().filter(|(_, node)| node.from >= least).collect();

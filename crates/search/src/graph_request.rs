@@ -5,7 +5,7 @@ use cairn_ports::Direction;
 
 use crate::RepositorySelection;
 
-/// A kind of relation that a caller can request. It connects a name with other nodes.
+/// A kind of relation that a caller can request. A relation connects a name with other nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Relation {
     Callers,

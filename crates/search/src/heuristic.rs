@@ -90,7 +90,7 @@ impl HeuristicDefinition {
 
 impl Searcher {
     /// A line that looks like the definition of the name. The search uses only chunks that contain words of
-    /// the name. If the request has a path, it uses only chunks of this file.
+    /// the name. If the request has a path, the search uses only chunks of this file.
     pub(crate) async fn heuristic_definition(
         &self,
         view: &View,

@@ -1,7 +1,7 @@
 //! Finds the definitions that the chunks of hits show.
 //!
 //! The edges of the graph connect definitions. A chunk may show several definitions: a small file, a group of
-//! short functions, or a class with its short methods. So edges are followed from all of them.
+//! short functions, or a class with its short methods. So edges are followed from all these definitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ pub(crate) struct HitDefinition {
 impl Searcher {
     /// The definitions in the chunks of the hits, in the order of the hits. For each hit, the symbol of its
     /// chunk comes first, and definitions whose names contain a word of the question come before other
-    /// definitions. The name index finds all of them in one call.
+    /// definitions. The name index finds all definitions in one call.
     pub(crate) async fn definitions_of_hits(
         &self,
         query: &PreparedQuery,
@@ -105,7 +105,7 @@ mod tests {
 
     use super::*;
 
-    /// Each definition is written as its hit and its name.
+    /// Each pair is the position of a hit and the name of a definition.
     fn check(shown: &[(usize, &str)], (num_hits, max_of_hit): (usize, usize), expect: &[&str]) {
         let definition = |(hit, name): &(usize, &str)| HitDefinition {
             node: NodeKey(Digester::new("node").text(name).key()),

@@ -135,7 +135,7 @@ pub struct Searcher {
     /// The source packs that were read last. All questions share these packs.
     pub packs: Arc<SourcePacks>,
     pub embedder: Arc<dyn Embedder>,
-    /// The similarity of words. It does not depend on the model that embeds the chunks.
+    /// The similarity of words. This similarity does not depend on the model that embeds the chunks.
     pub similarity: Arc<dyn WordSimilarity>,
     pub clock: Arc<dyn Clock>,
     /// The key that encrypts and authenticates cursors. Without the key, the contents of a cursor cannot be

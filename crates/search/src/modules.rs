@@ -1,8 +1,8 @@
 //! Lists the modules of a repository as a tree.
 //!
-//! A module is a folder with code, with a document that describes it, or with a package manifest. Searches
-//! can filter by the name of a module. The description of a module is the first paragraph of its document, or
-//! of the documentation in one of its code files.
+//! A module is a folder with code, with a document that describes the folder, or with a package manifest.
+//! Searches can filter by the name of a module. The description of a module is the first paragraph of its
+//! document, or of the documentation in one of its code files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,7 +76,8 @@ impl Searcher {
         Ok(ModuleTree { repository, modules, stamps: self.stamps(&[known], &[id]).await?, view, id })
     }
 
-    /// Adds descriptions to modules of the tree, with one read. A description in `.cairn.yaml` comes first.
+    /// Adds descriptions to modules of the tree, with one read. A description in `.cairn.yaml` is preferred
+    /// to all others.
     pub async fn describe(&self, tree: &ModuleTree, modules: &mut [Module]) -> Result<(), QueryError> {
         let node = |path: &RepoPath| NodeKey::file(tree.id, path);
         let keys_of = |module: &Module| -> Vec<NodeKey> {

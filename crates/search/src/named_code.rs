@@ -56,7 +56,7 @@ pub(crate) struct Absent {
     /// Either the definitions of a near name, which the question may or may not mean, or the error for the
     /// absent definition.
     pub(crate) definitions: Result<Resolved, QueryError>,
-    /// A sentence for the answer. Set if something that was not compared may have the name.
+    /// A sentence for the answer. Set if a package that was not compared may have the name.
     pub(crate) note: Option<&'static str>,
 }
 

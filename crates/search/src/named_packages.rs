@@ -33,7 +33,7 @@ pub(crate) struct NamedPackages {
 }
 
 impl Searcher {
-    /// The packages with this name on which the repositories depend.
+    /// The packages with this name that the repositories depend on.
     pub(crate) async fn packages_called(
         &self,
         view: &View,
@@ -55,8 +55,8 @@ impl Searcher {
         Ok(NamedPackages { named, absent_note })
     }
 
-    /// The packages that are declared with exactly this name. They are found by their keys, without reading
-    /// all packages of the repositories.
+    /// The packages that are declared with exactly this name. The packages are found by their keys, without
+    /// reading all packages of the repositories.
     async fn packages_declared_as(
         &self,
         view: &View,
@@ -113,7 +113,8 @@ enum PackageGrade {
     Name,
     /// A part of the name is equal: the artifact of `group:artifact`, or a folder of a path.
     Part,
-    /// A word of the name is equal, such as `redis` in `go-redis`, or the name without its prefix `py`.
+    /// A word of the name is equal, such as `redis` in `go-redis`, or the name is equal without its prefix
+    /// `py`.
     Word,
 }
 

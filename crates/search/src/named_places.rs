@@ -17,8 +17,8 @@ use crate::{QueryError, Searcher};
 
 /// Maximum number of files with the requested name that are used.
 const MAX_FILES: usize = 8;
-/// Maximum number of files and directories that the name index returns. Only those with exactly the requested
-/// name are used.
+/// Maximum number of files and directories that the name index returns. Only the files and directories with
+/// exactly the requested name are used.
 const MAX_FOUND: usize = 200;
 /// Maximum number of directories with the requested name that are used.
 const MAX_DIRECTORIES: usize = 4;
@@ -82,7 +82,7 @@ impl Searcher {
         Ok((!found.nodes.is_empty()).then_some(NamedCode { note, cut, ..found }))
     }
 
-    /// The files of directories. The first directory gives the group its name.
+    /// The files of directories. The group has the name of the first directory.
     pub(crate) async fn files_of_directories(
         &self,
         view: &View,
@@ -145,7 +145,7 @@ impl Searcher {
             kinds: vec![kind],
             min_confidence_percent: 1,
             max_depth: 1,
-            // A node with too many edges then also exceeds `max_nodes`, so the cut is reported.
+            // With this limit, a node with too many edges also exceeds `max_nodes`, so the cut is reported.
             max_edges_per_node: max_nodes + 1,
             max_nodes,
         };
@@ -158,7 +158,7 @@ fn file_node(repository: RepositoryId, path: RepoPath) -> NamedNode {
     NamedNode { node, name: path.file_name().to_owned(), path: Some(path), definition: None }
 }
 
-/// The sentence about files or directories that are left out. `note` is its beginning.
+/// The sentence about files or directories that are left out. `note` is the beginning of this sentence.
 fn called(note: Option<Message>, name: &str) -> Option<Message> {
     note.map(|note| note.and(Phrase(name)).and(" are used."))
 }

@@ -18,7 +18,7 @@ const NUM_NAMES: usize = 20;
 /// The lengths of the words that are compared. A shorter word is similar to too many words, and a longer text
 /// is not a word.
 const LETTERS: std::ops::RangeInclusive<usize> = 4..=40;
-/// Words with fewer letters may differ by one letter, and longer words by two letters.
+/// Words with fewer letters than this number may differ by one letter, and all other words by two letters.
 const MIN_LETTERS_OF_TWO_EDITS: usize = 6;
 
 impl Searcher {

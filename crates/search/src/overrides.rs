@@ -1,4 +1,4 @@
-//! Finds the methods that override a method, and the methods that it overrides.
+//! Finds the methods that override a given method, and the methods that the given method overrides.
 //!
 //! The graph has edges between types, not between their methods. Therefore the search follows the edges from
 //! the owner of the method to its subtypes or supertypes. The answer consists of the methods of these types

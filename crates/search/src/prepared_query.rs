@@ -32,13 +32,13 @@ pub(crate) struct PreparedQuery {
     pub(crate) subjects: Subjects,
     /// The frequencies of the terms in the searched repositories.
     pub(crate) frequencies: ScopeFrequencies,
-    /// The keywords that each searched repository contains.
+    /// For each searched repository, how much of each keyword it contains.
     pub(crate) of_repositories: RepositoryWords,
     /// The terms with their weights, sorted by term.
     pub(crate) terms: Vec<(u32, u32)>,
     /// The sum of the weights of the question's terms, without the terms of synonyms.
     pub(crate) sum_of_weights: i64,
-    /// `None` if the question asks for a name or a file, because no vector is needed for it.
+    /// `None` if the question asks for a name or a file, because such a question needs no vector.
     pub(crate) vector: Option<DenseVector>,
     /// The resolved names in the question. The names are resolved after the preparation, because this step
     /// needs the scope.

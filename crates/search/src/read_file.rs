@@ -27,7 +27,8 @@ const DIRECTORY: &str = "directory";
 
 impl Searcher {
     /// Reads the file or directory at a path. If the path does not exist, reads the file or directory whose
-    /// path matches it in part. Files that changed after they were indexed come after indexed files.
+    /// path partly matches the requested path. Among equally good matches, indexed files are preferred to
+    /// files that changed after they were indexed.
     pub(crate) async fn read_path(
         &self,
         view: &View,
@@ -82,7 +83,8 @@ impl Searcher {
         let children = format!("{}/*", globset::escape(directory.as_str()));
         let mut directories = self.names.files(view, &scope, &children, FileMatch::DirectoryGlob, MAX_LISTED).await?;
         let mut files = self.names.files(view, &scope, &children, FileMatch::Glob, MAX_LISTED).await?;
-        // A glob ignores upper and lower case, but these are the contents of one directory.
+        // A glob ignores upper and lower case, so entries of directories whose paths differ only in case are
+        // removed.
         for hits in [&mut directories, &mut files] {
             hits.retain(|hit| hit.path.directory() == directory.as_str());
         }

@@ -217,7 +217,7 @@ impl Searcher {
             let definition = positions.get(&ends.named.node).copied().unwrap_or_default();
             found[index].1.push((definition, ends.via()));
         }
-        // A chunk with edges to several definitions belongs to the first of them.
+        // A chunk with edges to several definitions belongs to the first of these definitions.
         let related = |(id, mut via): (ChunkId, Vec<(u32, Via)>)| {
             via.sort_by_key(|(definition, _)| *definition);
             let definition = via.first().map_or(0, |(definition, _)| *definition);
@@ -264,8 +264,8 @@ impl<'a> EdgeEnds<'a> {
     }
 }
 
-/// The position of each definition of the name. The result is empty if some nodes are not definitions. It is
-/// also empty if the question has a second name, because then the second name determines the order.
+/// The position of each definition of the name. The result is empty if some nodes are not definitions. The
+/// result is also empty if the question has a second name, because then the second name determines the order.
 fn positions(asked: &RelationshipAsked, named: &NamedCode) -> BTreeMap<NodeKey, u32> {
     let are_definitions = named.nodes.iter().all(|named| named.definition.is_some());
     let nodes = named.nodes.iter().filter(|_| are_definitions && asked.other.is_none());
@@ -279,7 +279,8 @@ fn positions(asked: &RelationshipAsked, named: &NamedCode) -> BTreeMap<NodeKey, 
 fn sort(reached: &mut [Reached], positions: &BTreeMap<NodeKey, u32>, first: &BTreeSet<NodeKey>) {
     reached.sort_by_key(|reached| {
         let node = &reached.node;
-        // A node may have edges to several definitions. Then it belongs to the first of them.
+        // A node may have edges to several definitions. Then the node belongs to the first of these
+        // definitions.
         let edges = edges_to(reached).map(|(edge, previous)| (positions.get(&previous).copied(), edge));
         let (position, edge) = edges.min_by_key(|(position, _)| *position).unwrap_or((None, &reached.edge));
         let rank = (!first.contains(&node.key), Reverse(edge.confidence_percent), node.kind != NodeKind::Symbol);

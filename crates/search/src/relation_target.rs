@@ -17,7 +17,7 @@ pub(crate) const MAX_FILES: usize = 20;
 
 /// The nodes to which a requested name was resolved.
 pub(crate) struct RelationTarget {
-    /// The best first.
+    /// The nodes, best first.
     pub(crate) nodes: Vec<NodeKey>,
     /// Whether the nodes are the files of one directory or module. Edges between these files are not shown.
     pub(crate) is_group: bool,

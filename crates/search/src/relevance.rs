@@ -10,7 +10,7 @@ use crate::Searcher;
 use crate::abbreviations::other_words_of;
 use crate::prepared_query::PreparedQuery;
 
-/// Number of best chunks whose mean vector score counts as evidence.
+/// The mean vector score of this number of best chunks counts as evidence.
 const BEST_VECTORS: usize = 5;
 /// Number of best chunks in the list of chunks with query terms. The vector scores of these chunks count as
 /// evidence.

@@ -179,7 +179,8 @@ fn matcher(word: &str) -> Option<GlobMatcher> {
     glob.ok().map(|glob| glob.compile_matcher())
 }
 
-/// The error for a word that refers to several repositories. The error contains some of their names.
+/// The error for a word that refers to several repositories. The error contains the names of some of these
+/// repositories.
 fn ambiguous(word: &str, matches: &[KnownRepository]) -> QueryError {
     let message = Message::default().and(Given(word)).and(" matches ").and(matches.len()).and(" repositories");
     let message = message.and("; give the full name of one of them");

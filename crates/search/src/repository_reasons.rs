@@ -10,7 +10,7 @@ use cairn_redaction::{Message, Own};
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::{KnownRepository, some_names};
 
-/// Maximum number of repository names in the note about the removed hits.
+/// Maximum number of repository names in the note about repositories that are left out.
 const MAX_NAMED: usize = 3;
 /// Maximum number of keywords in the reason for a repository.
 const MAX_KEYWORDS: usize = 5;
@@ -24,10 +24,10 @@ pub(crate) fn left_out_note(selected: &[KnownRepository], left_out: &BTreeSet<Re
     Some(message.and(". Name one to search it."))
 }
 
-/// For each repository name on the page, the reason why the repository has results. `hits` are all sorted
-/// hits, because the reason of a repository is the same on each page. Empty if only one repository is
-/// searched. The reasons contain no text of a repository. If a reason does not fit into `max_tokens`, this
-/// reason and the reasons of all later repositories are omitted.
+/// For each repository name on the page, the reason why the repository has results. `hits` must contain the
+/// hits of all pages, best first, because the reason of a repository is the same on each page. Empty if only
+/// one repository is searched. The reasons contain no text of a repository. If a reason does not fit into
+/// `max_tokens`, this reason and the reasons of all later repositories are omitted.
 pub(crate) fn reasons(
     query: &PreparedQuery,
     selected: &[KnownRepository],

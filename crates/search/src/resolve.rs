@@ -10,7 +10,7 @@ use cairn_redaction::{Given, Message, quoted};
 use crate::repositories::KnownRepository;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
-/// Minimum score of a near name that is used, in thousandths. Names with a lower score are only suggested.
+/// Minimum score, in thousandths, of a near name that is used. Names with a lower score are only suggested.
 pub(crate) const MIN_SCORE: u32 = 660;
 /// Minimum score, in thousandths, of a name whose definitions come before other results. With a lower score,
 /// the question may ask for a text that contains the name.

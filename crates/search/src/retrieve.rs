@@ -54,7 +54,8 @@ pub(crate) struct Ranked {
     pub(crate) hides_related: bool,
     /// Facts about the retrieval that the caller must know.
     pub(crate) notes: Vec<Message>,
-    /// The repositories that have candidates, but are unrelated to the question. They have no hits.
+    /// The repositories that have candidates, but are unrelated to the question. These repositories have no
+    /// hits.
     pub(crate) left_out: BTreeSet<RepositoryId>,
 }
 
@@ -125,7 +126,7 @@ impl Searcher {
         Ok(Found { candidates, lists, evidence, hides_related, notes })
     }
 
-    /// The nearest vectors, and the chunks with the highest sums of term weights.
+    /// The chunks with the nearest vectors, and the chunks with the highest sums of term weights.
     async fn hit_lists(
         &self,
         query: &PreparedQuery,
@@ -133,7 +134,7 @@ impl Searcher {
         filter: &ChunkFilter,
     ) -> Result<HitLists, QueryError> {
         let PreparedQuery { view, terms, vector, .. } = query;
-        // The second stage also uses the vector scores of chunks that are only in the list of terms.
+        // The second stage also uses the vector scores of chunks that only the search by terms finds.
         let num_scored = if query.has_second_stage(self.signals) { SCORED } else { DEPTH };
         let dense = vector.as_ref().map(|vector| (vector, num_scored));
         let request = ListsRequest { dense, sparse: (terms, SCORED), num_records: DEPTH };
@@ -200,7 +201,8 @@ impl Searcher {
         Ok(found)
     }
 
-    /// The files whose path equals the whole question or ends with it. The exact path comes first.
+    /// The files whose path equals the whole question or ends with the whole question. The exact path comes
+    /// first.
     async fn named_files(&self, query: &PreparedQuery, scope: &Scope) -> Result<Vec<FileHit>, QueryError> {
         let PreparedQuery { view, words, named_files, .. } = query;
         if !named_files.is_empty() {

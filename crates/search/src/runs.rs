@@ -69,7 +69,7 @@ impl Searcher {
 
     /// The unfinished runs of the repositories, oldest first.
     pub async fn unfinished_runs(&self, selection: &RepositorySelection) -> Result<Vec<KnownRun>, QueryError> {
-        // A repository has at most one unfinished run, and it is the newest run.
+        // A repository has at most one unfinished run, and this run is the newest run.
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, selection).await?;
         let mut runs = self.known_runs(&selected, 1, usize::MAX).await?;

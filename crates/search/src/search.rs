@@ -34,7 +34,7 @@ pub struct SearchRequest {
     /// Hard limit for the number of results on the page. `None` selects the limit of the question's type.
     pub limit: Option<usize>,
     /// Hard limit for the number of tokens of the page, as `estimate_tokens` counts them. Only the place of
-    /// the first result may exceed it, because a page without results would have no next page.
+    /// the first result may exceed this limit, because a page without results would have no next page.
     pub max_tokens: usize,
     pub cursor: Option<String>,
     pub target: Target,
@@ -79,7 +79,7 @@ pub struct SearchAnswer {
 
 /// Maximum number of stamps of an answer without results.
 const MAX_STAMPS_OF_EMPTY: usize = 20;
-/// The reasons for the repositories use at most this fraction of the token limit.
+/// The reasons for the repositories use at most the token limit divided by this number.
 const REASONS_SHARE: usize = 4;
 
 /// The limits of one page.

@@ -1,4 +1,5 @@
-//! Decides which questions have a second stage of the ranking, and reads the texts that it needs.
+//! Decides which questions have a second stage of the ranking, and reads the texts that the second stage
+//! needs.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +14,10 @@ use crate::prepared_query::PreparedQuery;
 use crate::{QueryError, Searcher};
 
 impl PreparedQuery {
-    /// Whether the second stage orders the hits. It orders hits by their meaning, so it is used only for
-    /// questions about a topic or a pattern. Questions about modules are excluded, because documents answer
-    /// them. For all other questions, names and paths decide the order. The names in the question must
-    /// already be resolved.
+    /// Whether the second stage orders the hits. The second stage compares the meaning of texts, so it is
+    /// used only for questions about a topic or a pattern. Questions about modules are excluded, because
+    /// documents answer such questions. For all other questions, names and paths decide the order. The names
+    /// in the question must already be resolved.
     pub(crate) fn has_second_stage(&self, signals: Signals) -> bool {
         let is_about_meaning = matches!(self.parsed.query_type, QueryType::Concept | QueryType::Pattern);
         let is_about_name =

@@ -42,7 +42,8 @@ pub(crate) struct TextLimits {
     /// Maximum number of results on the page.
     pub(crate) limit: usize,
     pub(crate) max_tokens: usize,
-    /// Whether the first hit is shown even if it does not fit. Then its text is cut completely if necessary.
+    /// Whether the first hit is shown even if it does not fit. If so, the whole text of this hit is removed
+    /// if necessary.
     pub(crate) shows_first: bool,
 }
 

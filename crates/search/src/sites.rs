@@ -21,9 +21,9 @@ pub(crate) struct Site {
 pub(crate) type RepositoryFile = (RepositoryId, RepoPath);
 
 impl Searcher {
-    /// The chunk of each site: the smallest chunk with the line. For a symbol without a line, and for a
-    /// symbol whose line is in no chunk, this is the chunk that contains its name. `None` for nodes without a
-    /// file, and for sites without a chunk.
+    /// The chunk of each site: the smallest chunk with the line. If the site of a symbol has no line, or if
+    /// no chunk contains the line, the chunk that contains the name of the symbol is used. `None` for nodes
+    /// without a file, and for sites without a chunk.
     pub(crate) async fn chunks_of_sites(
         &self,
         query: &PreparedQuery,

@@ -133,8 +133,9 @@ fn newer(
     Some(NewerCommit { commit: Some(head.to_owned()), state: NewerState::NotIndexed })
 }
 
-/// Whether the source may still have the commit of a run that was aborted. The source has a different commit
-/// if its head is a different commit, or if a later sync began no run.
+/// Whether the source may still have the commit of a run that was aborted. If the head of the source is
+/// known, this head decides. Otherwise, the source has a different commit if a later sync succeeded and began
+/// no run.
 fn is_still_newest(known: &KnownRepository, run: &RunRecord, head: Option<&str>) -> bool {
     // A run of a refused sync has no commit that could be compared with the head.
     if let Some(head) = head.filter(|_| !run.revision.is_empty()) {

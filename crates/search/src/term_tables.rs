@@ -75,8 +75,8 @@ impl Searcher {
         Ok(self.counts(selected, question, Vec::new()).await?.0)
     }
 
-    /// The frequencies of the question's terms in all repositories, and the counts of the keywords in each of
-    /// them.
+    /// The frequencies of the question's terms in all repositories, and the counts of the keywords in each
+    /// repository.
     pub(crate) async fn counts(
         &self,
         selected: &[KnownRepository],

@@ -186,8 +186,8 @@ impl Artifacts {
         }
     }
 
-    /// Reads an artifact that only saves work. If the artifact does not exist, returns `None`, and the caller
-    /// does the work again.
+    /// Reads an artifact whose only purpose is to save work. If the artifact does not exist, returns `None`,
+    /// and the caller does the work again.
     pub async fn kept_artifact(&self, reference: &ArtifactRef) -> Result<Option<Bytes>, StageError> {
         match self.blobs.get_artifact(reference).await {
             Ok(bytes) => Ok(Some(bytes)),

@@ -4,7 +4,7 @@
 use cairn_domain::{Digest, Key128};
 use rustc_hash::FxHashMap;
 
-/// The records that begin with a generation, and the keys of the records that end with it.
+/// The records that begin with a generation, and the keys of the records that end with this generation.
 pub struct Difference<T> {
     pub begun: Vec<T>,
     pub ended: Vec<Key128>,

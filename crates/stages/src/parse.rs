@@ -14,8 +14,8 @@ use cairn_wire::{ArtifactKind, PackWriter, PartReport, SlotStatus};
 use crate::artifacts::{Artifacts, facts_key_of, outlines_key_of, pack_outlines, read_all};
 use crate::threads::blocking;
 
-/// The stage may be run twice and may be stopped at any point: the source pack determines the keys of its
-/// artifacts, and an existing artifact is not overwritten.
+/// The stage may be run twice and may be stopped at any point: the source pack determines the keys of the
+/// artifacts that the stage writes, and an existing artifact is not overwritten.
 pub struct ParseStage {
     pub artifacts: Arc<Artifacts>,
     pub parser: Arc<dyn FileParser>,

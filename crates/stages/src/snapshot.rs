@@ -107,7 +107,8 @@ impl Snapshot {
     }
 }
 
-/// Loads snapshots. If several stages need the same snapshot at the same time, they share it.
+/// Loads snapshots. If several stages need the same snapshot at the same time, these stages share this
+/// snapshot.
 ///
 /// The size of a repository is not limited, so the limit applies to the total memory of the snapshots in use,
 /// not to their number.

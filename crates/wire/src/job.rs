@@ -66,7 +66,8 @@ impl Job {
         serde_json::to_string(&body).expect("a struct of texts and numbers is JSON")
     }
 
-    /// Parses a job. If the text is not a job, returns the reason, which becomes part of its dead letter.
+    /// Parses a job. If the text is not a job, returns the reason. The reason becomes part of the dead
+    /// letter.
     pub fn from_json(text: &str) -> Result<Self, String> {
         // The version is read first, because the fields may differ between versions.
         let Version { version } = serde_json::from_str(text).map_err(|error| error.to_string())?;

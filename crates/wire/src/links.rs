@@ -1,5 +1,5 @@
-//! The results of linking a generation that are not stored in the graph. These results are the references
-//! that could not be resolved, and the data with which the next run can skip a file.
+//! The results of linking that are not stored in the graph. These results are the references that could not
+//! be resolved, and the data from which the next run finds the files that it must link again.
 //!
 //! Files are grouped by path. A run writes only the groups that changed. The new link state refers to the
 //! unchanged groups of the previous link state.

@@ -15,7 +15,7 @@ pub struct Manifest {
     /// Digest of the versions of all code that converts facts to records. If this digest changes, every
     /// record is written again.
     pub tools: Digest,
-    /// Text of the repository's `.cairn.yaml`; empty if it has none.
+    /// Text of the repository's `.cairn.yaml`; empty if there is no such file.
     pub settings: String,
     /// The link state of the generation. This field is set when the generation is published.
     pub links: Option<ArtifactRef>,

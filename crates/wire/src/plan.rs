@@ -34,7 +34,7 @@ pub struct Plan {
     /// True if a different version of the code created the records of the previous generation. The run then
     /// marks all of these records as ended, and writes all records again.
     pub rebuild: bool,
-    /// Text of the repository's `.cairn.yaml`; empty if it has none.
+    /// Text of the repository's `.cairn.yaml`; empty if there is no such file.
     pub settings: String,
     /// The reason, if the sync refused the snapshot; the run then fails for this reason and has no manifest.
     /// Always `None` in version 1.

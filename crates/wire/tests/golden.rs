@@ -84,7 +84,7 @@ fn read_plan(bytes: &[u8]) -> Result<bool, String> {
 }
 
 /// Reads a part report. Version 1 does not contain the count of parsed chunks, and version 2 does not contain
-/// the count of their records.
+/// the count of parsed records.
 fn read_part_report(bytes: &[u8]) -> Result<bool, String> {
     let found = PartReport::from_json(text(bytes)?)?;
     let version_2 = PartReport { records_parsed: 0, ..values::part_report() };

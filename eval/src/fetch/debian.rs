@@ -34,7 +34,7 @@ pub(super) fn source(package: &SourcePackage, cache: &Path, download: &Path, fol
     let description = description.context("the download has no description of a source package")?;
     let text = |path: &Path| path.to_str().map(str::to_owned).context("a path is not UTF-8");
     // The checksums in the description are checked. The signature of the description is not checked, because
-    // the keys of its author are rarely installed. Apt has checked the signature of the archive.
+    // the key of the package's maintainer is rarely installed. Apt has checked the signature of the archive.
     run(download, "dpkg-source", &["--no-check", "--no-copy", "--extract", &text(&description)?, &text(folder)?])?;
     // The folder `.pc` contains copies of the files as they were before Debian's patches.
     super::remove(&folder.join(".pc"))

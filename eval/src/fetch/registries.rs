@@ -72,7 +72,7 @@ pub(super) fn maven(package: &SourcePackage, download: &Path, folder: &Path) -> 
     only_archive(download, folder)
 }
 
-/// Copies sources from the cache of a tool, which may be read-only.
+/// Copies sources from the cache of a tool. The files in this cache may be read-only.
 fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(to).with_context(|| format!("creating {}", to.display()))?;
     for path in super::unpack::entries(from)? {

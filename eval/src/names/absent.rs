@@ -38,7 +38,8 @@ pub(crate) async fn run(index: &Index, all: &[(String, Vec<Symbol>)], options: N
     Ok(())
 }
 
-/// Generates an absent name: a name from a different repository, halves of two names, or random letters.
+/// Generates an absent name: a name from a different repository, a combination of halves of two names, or
+/// random letters.
 fn absent_name(all: &[(String, Vec<Symbol>)], at: usize, random: &mut Random) -> String {
     let of = |at: usize, random: &mut Random| {
         let symbols = &all[at].1;

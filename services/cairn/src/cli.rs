@@ -106,8 +106,8 @@ pub enum Command {
         after_help = "Examples:\n  cairn show service src/main.rs\n  cairn show service src/main.rs:10-40\n  cairn show validateToken\n  cairn show 'src/server.py#Server.run'"
     )]
     Show {
-        /// Name of a repository, and `PATH`, `PATH:LINE`, `PATH:FIRST-LAST`, a symbol or `PATH#SYMBOL`.
-        /// Default for the name: the repository of this directory, otherwise all repositories.
+        /// Name of a repository, then the target: `PATH`, `PATH:LINE`, `PATH:FIRST-LAST`, a symbol or
+        /// `PATH#SYMBOL`. Default for the name: the repository of this directory, otherwise all repositories.
         #[arg(value_names = ["REPOSITORY", "TARGET"], num_args = 1..=2, required = true)]
         targets: Vec<String>,
         /// If several definitions have the name, the definition nearest to this file is used.
@@ -209,7 +209,8 @@ pub enum Command {
         /// Name of the repository.
         repository: String,
     },
-    /// Print a digest of all records that readers can see, by repository and kind of record.
+    /// Print digests of the records that readers can see: one for each repository, and one for each kind of
+    /// record in it.
     #[command(after_help = "Example:\n  cairn fingerprint --repo service")]
     Fingerprint {
         /// Name or glob of a repository, or `all`. Default: all repositories. Repeatable.
@@ -308,7 +309,7 @@ pub struct IndexArguments {
     /// Exclude these files. Repeatable.
     #[arg(long, value_name = "GLOB", requires = "target")]
     pub exclude: Vec<String>,
-    /// Include files that the default patterns exclude. Repeatable.
+    /// Include these files, even if the default patterns exclude them. Repeatable.
     #[arg(long, value_name = "GLOB", requires = "target")]
     pub include_override: Vec<String>,
     /// Maximum size of a file in bytes. 0 selects the hard cap of 10 MiB.

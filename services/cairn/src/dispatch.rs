@@ -178,8 +178,8 @@ fn open(arguments: &Arguments) -> anyhow::Result<Local> {
     }
     let file = home.join("config.toml");
     let operator = Operator::load(arguments.config.as_deref(), &file);
-    // An error is ignored, because it means that the file does not exist: if an existing file could not be
-    // read, `Operator::load` has failed.
+    // An error is ignored. If the file exists but cannot be read, `Operator::load` has already returned an
+    // error.
     let text = std::fs::read_to_string(arguments.config.as_deref().unwrap_or(&file)).unwrap_or_default();
     let (operator, embedding) = settings(operator, local_embedding(&text, variables()))?;
     let home: PathBuf = match (&arguments.home, &operator.home) {

@@ -1,7 +1,7 @@
 //! Terminal output. Writes results to standard output, and everything else to standard error.
 //!
-//! The reader of the output, for example `head`, may close it early. The output is then dropped, and the
-//! command continues, because an index run must not stop in the middle.
+//! The reader of the output, for example `head`, may close the pipe early. The rest of the output is then
+//! dropped, and the command continues, because an index run must not stop in the middle.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};

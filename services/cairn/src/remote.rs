@@ -57,7 +57,7 @@ impl Remote {
     /// The service that `--server` or `CAIRN_SERVER` names. `None` if neither is set.
     pub fn of(arguments: &Arguments) -> anyhow::Result<Option<Self>> {
         let Some(server) = arguments.server.as_deref() else { return Ok(None) };
-        // Messages do not show the URL, because it may contain a password by mistake.
+        // Messages do not show the URL, because the URL may contain a password by mistake.
         let base = Url::parse(server).map_err(|_| anyhow!("the value of `--server` or CAIRN_SERVER is not a URL"))?;
         if !matches!(base.scheme(), "http" | "https") {
             bail!("`--server` must begin with https:// or http://");

@@ -159,7 +159,7 @@ fn parts(word: &str) -> Option<(&str, &str)> {
 }
 
 /// The command line without the option `option`. The value of the option is also removed if the remaining
-/// words cannot be parsed with it.
+/// words cannot be parsed with this value.
 fn without(given: &[String], option: &str) -> Option<Vec<String>> {
     let position =
         given.iter().position(|word| word == option || parts(word).is_some_and(|(name, _)| name == option))?;

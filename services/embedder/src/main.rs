@@ -1,6 +1,6 @@
 //! The embedder computes and stages the vectors of chunks, and marks the chunks of removed paths as ended. If
-//! the provider has a quota, only the owner of its key computes vectors. The other replicas wait until they
-//! own the key.
+//! the provider has a quota, only the replica that owns the provider's key computes vectors. The other
+//! replicas wait until they own the key.
 
 use std::process::ExitCode;
 

@@ -62,7 +62,8 @@ pub async fn serve(config: &QueryConfig, app: Router, health: &Health, mut stop:
             accepted = accept(&listener, &connections) => accepted?,
             () = &mut end => break,
         };
-        // Answers are small, so they would only be delayed if the system waited for more data before sending.
+        // Answers are small. If the system waited for more data before it sends an answer, the answer would
+        // only be delayed.
         let _ = stream.set_nodelay(true);
         let (service, overdue) = timed(app.clone());
         let mut stream = TimeoutStream::new(stream);

@@ -1,4 +1,4 @@
-//! The settings of a cluster: one file, whose values environment variables can override.
+//! The settings of a cluster: one file. Environment variables can override the values in this file.
 //!
 //! For example, `CAIRN__RABBITMQ__PREFETCH=8` sets `prefetch` in the section `rabbitmq`. A value that is not
 //! valid TOML is read as a string.

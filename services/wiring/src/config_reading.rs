@@ -10,7 +10,7 @@ use crate::invalid_config::InvalidConfig;
 /// The prefix of the environment variables.
 const VARIABLE: &str = "CAIRN__";
 
-/// The setting with the addresses of the broker, which may be a list or one string.
+/// The name of the setting with the addresses of the broker. Its value may be a list or one string.
 const ADDRESSES: &str = "urls";
 
 /// Settings whose values are always strings. A password that consists of digits must not be read as a number.

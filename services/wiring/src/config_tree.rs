@@ -24,7 +24,7 @@ pub(crate) enum Node {
     Section(BTreeMap<String, Node>),
 }
 
-/// The text of a placeholder. It is valid as an address and as any other text.
+/// The text of a placeholder. Settings for addresses and settings for other texts accept this text.
 const PLACEHOLDER: &str = "127.0.0.1:1";
 
 impl From<toml::Value> for Node {

@@ -26,7 +26,8 @@ pub fn sweep_clones(cluster: &Cluster, sources: &Arc<GitSources>) {
         return;
     }
     let config = &cluster.config.pipeline;
-    // Tests may shorten both times.
+    // Tests may shorten both times: the pause between two sweeps, and the time for which a clone must be
+    // unused.
     let in_tests = cairn_faults::sweep_grace_ms();
     let duration = |ms: i64| Duration::from_millis(in_tests.unwrap_or(ms).max(1).unsigned_abs());
     let (grace, unused_for) = (duration(config.grace_ms), duration((config.longest_seconds * 1_000) as i64));

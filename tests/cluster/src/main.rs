@@ -11,8 +11,8 @@ use clap::{Parser, Subcommand};
 use toml::Table;
 
 /// Runs RabbitMQ, MinIO, Neo4j, a server with Qdrant's protocol, and one replica of each service, on
-/// 127.0.0.1. If CAIRN_RABBITMQ_URL, CAIRN_S3_URL, CAIRN_NEO4J_URL or CAIRN_QDRANT_URL is set, that server is
-/// used instead of a new one.
+/// 127.0.0.1. If CAIRN_RABBITMQ_URL, CAIRN_S3_URL, CAIRN_NEO4J_URL or CAIRN_QDRANT_URL is set, the server at
+/// that address is used instead of a new one.
 #[derive(Parser)]
 struct Arguments {
     /// The folder for data, settings, logs and process ids.

@@ -80,8 +80,8 @@ pub struct Space {
     pub rabbitmq: Vec<String>,
     pub bucket: String,
     pub namespace: String,
-    /// Prevents other tests from using the namespace. None if the namespace belongs to the cluster of a
-    /// folder.
+    /// Prevents other tests from using the namespace. None if the namespace belongs to a cluster whose data
+    /// is in a folder of the user.
     _shared: Option<Arc<Namespace>>,
     pub collection_prefix: String,
     /// The cluster's own vhost on the broker. None if no other cluster uses the broker.
@@ -89,9 +89,9 @@ pub struct Space {
 }
 
 impl Space {
-    /// The space of the cluster in a folder. No other cluster uses its broker. A cluster in a new folder
-    /// counts generations from the start again, and must not find points or artifacts of an earlier cluster.
-    /// So the names in all stores contain an id of the folder.
+    /// The space of the cluster whose data is in this folder. No other cluster uses the broker of this
+    /// cluster. A cluster in a new folder counts generations from the start again, and must not find points
+    /// or artifacts of an earlier cluster. So the names in all stores contain an id of the folder.
     pub fn of_folder(servers: &Servers, directory: &Path) -> Result<Self> {
         let name = format!("cairn-{}", kept_id(&directory.join("space"))?);
         Ok(Self {

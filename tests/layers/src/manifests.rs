@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A crate and its dependencies in the workspace, without those that only its tests need.
+/// A crate and its dependencies in the workspace, without the dependencies that only the tests of the crate
+/// need.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Manifest {
     /// The folder relative to the root of the workspace, e.g. `crates/core/domain`.

@@ -5,10 +5,10 @@
 //! the test fails for another reason. `make mutants` works in a copy of the tree and never edits the
 //! checkout. The tests of this crate check, in `make test`, that every bug still applies to the sources.
 //!
-//! `tests/sim` plants other bugs, in wrappers around the production code, and searches for a seed that
-//! reveals them; `tests/sim/src/mutants.rs` lists them. Bugs with the same name in both crates are the same
-//! bug; in this crate, the bug is in the production code. The suites of `crates/support/conformance` plant
-//! faults around each adapter.
+//! `tests/sim` also plants bugs, in wrappers around the production code, and searches for a seed that reveals
+//! them; `tests/sim/src/mutants.rs` lists them. Bugs with the same name in both crates are the same bug; in
+//! this crate, the bug is in the production code. The suites of `crates/support/conformance` plant faults
+//! around each adapter.
 
 mod bug;
 mod judge;

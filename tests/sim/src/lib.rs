@@ -12,8 +12,8 @@
 //! Therefore `worker` and `cloner` only make the same calls in the same order as the runner and the sync.
 //!
 //! `history` contains the invariants and uses none of the production code. The invariants are checked after
-//! every command and write, and at the end. Slow readers check them too. A `Mutant` is a planted bug that at
-//! least one seed must reveal.
+//! every command and write, and at the end. Slow readers also check the invariants. A `Mutant` is a planted
+//! bug that at least one seed must reveal.
 
 mod broker;
 mod cloner;

@@ -36,8 +36,8 @@ pub enum TransportError {
     TooLong { max_bytes: usize },
 }
 
-/// Sends request bodies to one address with one key. Tests replace it with a simulated provider in virtual
-/// time.
+/// Sends request bodies to one address with one key. Tests use a simulated provider in virtual time instead
+/// of connections.
 #[async_trait]
 pub trait Transport: Send + Sync {
     /// Reads at most `max_bytes` of the body of the reply.

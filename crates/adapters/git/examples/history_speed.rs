@@ -17,7 +17,7 @@ fn read(path: &str, branch: &str, cache: &SourceCache) -> Result<SourceCache, Bo
     let started = Instant::now();
     let tree = GitSources::new(GitSettings::new("clones")).open(&Source::Bare { path: path.to_owned() }, &options)?;
     let num_dated = tree.entries().iter().filter(|entry| entry.changed_at.is_some()).count();
-    println!("{branch}: {:?}, {num_dated} of {} paths dated", started.elapsed(), tree.entries().len());
+    println!("{branch}: {:?}, {num_dated} of {} paths have a time", started.elapsed(), tree.entries().len());
     Ok(tree.cache().clone())
 }
 

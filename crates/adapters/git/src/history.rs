@@ -237,8 +237,8 @@ impl<'r> Descent<'r> {
         self.send(first, load)
     }
 
-    /// Sets the result of each path that is both wanted and known. Drops known paths that are no longer
-    /// wanted.
+    /// Sets the result of each path that is both wanted and known. If `load` contains many known paths, drops
+    /// those that are no longer wanted.
     fn meet(&mut self, load: &mut Load) {
         let met: Vec<u32> = if load.wanted.len() < load.known.len() {
             load.wanted.iter().filter(|number| load.known.contains_key(number)).copied().collect()

@@ -13,8 +13,8 @@ use crate::settings::{RemotePolicy, SshSettings};
 /// Decides whether `text` is a URL, or a path to a working tree, a bare repository or a plain directory.
 ///
 /// Only the top directory of a working tree is located as a working tree; a directory inside it is located as
-/// a plain directory. The error is `Invalid` for a URL that the policy refuses, and `NotFound` or `Forbidden`
-/// for a path.
+/// a plain directory. The error is `Invalid` for a URL that the policy refuses and for a path to a file, and
+/// `NotFound` or `Forbidden` for a path that does not exist or cannot be read.
 pub fn locate(text: &str, policy: &RemotePolicy) -> Result<Source, SourceError> {
     if RemoteUrl::looks_like_one(text) && !Path::new(text).exists() {
         // The error does not contain the text, because the text may contain a credential.

@@ -1,8 +1,8 @@
 //! Creates and checks directories that only their owner may enter.
 //!
 //! The clones contain texts that are redacted everywhere else, and Cairn trusts the files of the index. So
-//! the directory has mode 0700. A directory of another user is refused: its owner could replace every file in
-//! it.
+//! each of these directories has mode 0700. A directory of another user is refused: its owner could replace
+//! every file in it.
 //!
 //! The parents of the directory are checked too. If every user may write to a parent, any user can replace
 //! the directory with another directory while Cairn runs. If the parent has the sticky bit (like `/tmp`),

@@ -87,8 +87,8 @@ pub struct Limits {
     /// Maximum number of directories above a path.
     pub max_depth: usize,
     pub max_path_bytes: usize,
-    /// Maximum number of commits of a history. A longer history is not walked, and its paths have no time of
-    /// change.
+    /// Maximum number of commits of a history. A longer history is not walked, so the times at which its
+    /// paths were last changed are unknown.
     pub max_commits: u64,
     /// A larger file on disk is listed with a zero id. No stage reads files of that size.
     pub max_hashed_bytes: u64,

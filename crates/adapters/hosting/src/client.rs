@@ -58,7 +58,7 @@ impl ServiceClient {
     }
 
     /// Sends the request again after an internal failure of the service and after a refusal by its rate
-    /// limit. `key` names the object of the request in errors.
+    /// limit. In errors, `key` identifies the object of the request.
     pub(crate) async fn get(&self, url: &Url, operation: &'static str, key: &str) -> Result<HttpReply, HostingError> {
         let mut attempt = 1;
         loop {

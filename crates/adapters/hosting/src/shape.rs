@@ -228,9 +228,9 @@ fn one_line(text: &str) -> String {
     shown.take(MAX_REFERENCE_CHARACTERS).collect::<String>().trim().to_owned()
 }
 
-/// Returns the name relative to the owner: `tools/ci` for the path `acme/tools/ci` and the owner `acme`.
-/// Upper and lower case in the name of the owner may differ between the settings and the reply. The error
-/// completes a sentence that begins with the path.
+/// Returns the name relative to the owner: `tools/ci` for the path `acme/tools/ci` and the owner `acme`. The
+/// name of the owner may differ in upper and lower case between `owner` and `path`. The error completes a
+/// sentence that begins with the path.
 fn name_within(owner: &str, path: &str) -> Result<String, String> {
     if path.len() > MAX_NAME_BYTES {
         return Err(format!("is longer than {MAX_NAME_BYTES} bytes"));

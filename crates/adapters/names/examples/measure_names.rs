@@ -71,7 +71,7 @@ async fn measure(index: &NameIndex) -> Result<(), Box<dyn Error>> {
         for _ in 0..ROUNDS {
             index.symbols(&view, &scope, name, ways, 20).await?;
         }
-        println!("{name} {ways:?}: {first} hits, first {cold:?}, then {:?}", start.elapsed() / ROUNDS);
+        println!("{name} {ways:?}: {first} hits, first lookup {cold:?}, later lookups {:?}", start.elapsed() / ROUNDS);
     }
     for (name, matching) in
         [("server.go", FileMatch::Name), ("handshake", FileMatch::Name), ("sevrer.go", FileMatch::Similar)]

@@ -39,8 +39,8 @@ impl RequestedFile {
     }
 }
 
-/// A glob for paths. A glob without `/` is compared only with the last part of each path. Upper and lower
-/// case are ignored, as in names without wildcards.
+/// A glob for paths. A glob without `/` is compared only with the last part of each path. The difference
+/// between upper and lower case is ignored, as in names without wildcards.
 pub(crate) struct PathGlob {
     glob: GlobMatcher,
     is_base_name: bool,

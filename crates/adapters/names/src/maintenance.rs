@@ -117,7 +117,7 @@ impl NameIndex {
     }
 
     /// Writes a layer that replaces other layers. `newest` is the newest generation whose names were ever in
-    /// these layers. The new layer may contain no names of this generation.
+    /// these layers. The new layer need not contain a name of this generation.
     async fn write_merged(&self, contents: &LayerContents, newest: GenerationId) -> Result<String, NamesError> {
         self.write(contents, |bytes| keys::merged(Layer::FOLDER, contents.repository, Some(newest), bytes)).await
     }
@@ -130,8 +130,8 @@ impl NameIndex {
         Ok(())
     }
 
-    /// Removes the names of generations before `before` from a merged layer. The layer may also contain later
-    /// names, if the repository was indexed again before its removal.
+    /// Removes the names of generations before `before` from a merged layer. The layer can also contain names
+    /// of later generations if the repository was indexed again before this removal.
     async fn remove_from_merged(&self, tenant: &Tenant, key: &str, before: GenerationId) -> Result<(), NamesError> {
         // The names of an unreadable layer cannot be kept, and the repository is being removed in any case.
         let Some(layer) = self.store.readable(key).await? else { return self.store.delete(key).await };

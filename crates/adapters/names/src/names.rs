@@ -121,8 +121,8 @@ pub(crate) struct RequestedName {
     whole: String,
     last: String,
     folded: String,
-    /// The same as `folded`, but without spaces. The phrase `get user`, for example, requests the name
-    /// `getUser` in a different style.
+    /// The same as `folded`, but without spaces. For example, the requested phrase `get user` matches the
+    /// name `getUser`, which is written in a different style.
     joined: String,
     ways: Vec<NameMatch>,
     /// Finds names that are similar to the folded name. `None` if the name is too long. The automaton is

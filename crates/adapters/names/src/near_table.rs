@@ -68,8 +68,8 @@ pub(crate) struct NearTable {
 }
 
 impl NearTable {
-    /// Splits the table from the bytes. Also returns the bytes after the table. `None` if the bytes are too
-    /// short.
+    /// Returns the table at the start of the bytes, and the bytes after the table. `None` if the bytes are
+    /// too short, or if the text of the table is not UTF-8.
     pub(crate) fn read(bytes: &Bytes) -> Option<(Self, Bytes)> {
         let mut at = 0_usize;
         let mut take = |length: usize| {
@@ -95,7 +95,7 @@ impl NearTable {
         Some((table, bytes.slice(at..)))
     }
 
-    /// The numbers of the symbols that have a name.
+    /// The numbers of the symbols with this name.
     pub(crate) fn symbols_of(&self, name: u32, num_symbols: u32) -> std::ops::Range<u32> {
         let first = |name: u32| number_at(&self.firsts, name as usize).unwrap_or(num_symbols);
         first(name)..first(name + 1)

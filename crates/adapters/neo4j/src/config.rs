@@ -74,7 +74,7 @@ impl Neo4jConfig {
         {
             user = address.username().to_owned();
             password = address.password().unwrap_or_default().into();
-            // This cannot fail: a URL with a user has a host.
+            // These calls cannot fail, because a URL with a user has a host.
             let _ = address.set_username("").and_then(|()| address.set_password(None));
         }
         Self {

@@ -1,6 +1,6 @@
 //! Adds the suffix of the namespace to the names of labels and relationship types.
 
-/// The suffix of all names of an installation. In statements it replaces each `~`, for example in
+/// The suffix of all names of an installation. The suffix replaces each `~` in a statement, for example in
 /// `(node:Node~ {key: $key})`.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {

@@ -86,8 +86,8 @@ async fn prepare(neo4j: &Neo4j) -> Result<(), Fault> {
     for statement in constraints.chain(indexes) {
         neo4j.transact(&neo4j.query(&statement)).await?;
     }
-    // The server has a procedure that waits for indexes, but it would wait for the indexes of all
-    // installations.
+    // The server's own procedure for waiting is not used, because this procedure would wait for the indexes
+    // of all installations.
     let deadline = Instant::now() + ONLINE_WITHIN;
     loop {
         match check(neo4j).await {

@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn unknown_settings_are_refused() {
         // There is no setting `read_from`, because every read uses one replica. A read from several replicas
-        // would fail if one of them were unavailable, and it would return incomplete lists.
+        // would fail if one of them were unavailable. Such a read would also return incomplete lists.
         for (name, value) in [("excat", "true"), ("read_from", "\"majority\"")] {
             let text = format!(r#"{{"url": "http://h:1", "{name}": {value}}}"#);
             let error = serde_json::from_str::<QdrantConfig>(&text).expect_err("unknown");

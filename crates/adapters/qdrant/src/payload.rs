@@ -38,8 +38,8 @@ pub(crate) const RECORD: [&str; 20] = [
     CHANGED_AT,
 ];
 
-/// Number of bits of a key that are used to order points when scrolling. Qdrant compares the start of a page
-/// as a float, which is exact up to 2^53.
+/// Scrolling orders points by this number of bits of their keys. Qdrant compares the start of a page as a
+/// float, which is exact up to 2^53.
 const KEY_ORDER_BITS: u32 = 53;
 
 pub(crate) fn key_order(key: ChunkKey) -> i64 {

@@ -30,7 +30,7 @@ pub(crate) struct ListedPoint {
     pub(crate) path: String,
     pub(crate) line: u32,
     pub(crate) key: ChunkKey,
-    /// The chunk without its text, if it was requested.
+    /// The chunk without its text; `None` if the record was not read.
     pub(crate) record: Option<ChunkRecord>,
 }
 

@@ -153,9 +153,9 @@ pub(crate) async fn count_by_path(collection: &Collection, filter: &Filter) -> R
         filter: Some(filter.clone()),
         limit: Some(PATHS),
         // An exact facet scans the points once for each path, and runs all these scans at the same time. An
-        // approximate facet is a single scan for all paths, and it reads all points as long as the limit is
-        // not reached. It counts a point wrongly (twice or not at all) only while the point is moving between
-        // segments.
+        // approximate facet is a single scan for all paths. This scan reads all points if the number of paths
+        // is below the limit. A point is counted wrongly (twice or not at all) only while the point is moving
+        // between segments.
         exact: Some(false),
         ..FacetCounts::default()
     };

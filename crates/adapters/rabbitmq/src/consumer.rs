@@ -194,7 +194,7 @@ impl Listener {
     }
 
     /// Stops further deliveries. Deliveries that no worker received are published again with unchanged
-    /// counts. A worker can settle the deliveries that it holds as long as the channel exists.
+    /// counts. As long as the channel exists, a worker can settle the deliveries that the worker holds.
     async fn release(&mut self, mut consumer: Consumer) -> End {
         let cancelled = self.lease.channel.basic_cancel(consumer.tag(), BasicCancelOptions::default()).await;
         if let Err(error) = cancelled {

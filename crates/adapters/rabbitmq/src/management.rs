@@ -90,8 +90,8 @@ impl Management {
 
 fn client() -> Result<Client, ManagementError> {
     if CryptoProvider::get_default().is_none() {
-        // Installing fails if another thread has installed a provider first. The error is ignored, because
-        // that provider works equally well.
+        // The installation fails if another thread has already installed a cryptography provider. The error
+        // is ignored, because that provider works equally well.
         let _: Result<(), Arc<CryptoProvider>> = ring::default_provider().install_default();
     }
     let builder = Client::builder().timeout(TIMEOUT).no_proxy().redirect(reqwest::redirect::Policy::none());

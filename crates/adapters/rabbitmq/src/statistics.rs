@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cairn_telemetry::metrics::{BROKER, IntCounter};
 
-/// Counts since the process started.
+/// Numbers of events since the process started.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Statistics {
     /// Messages that the broker confirmed.

@@ -20,7 +20,7 @@ pub struct S3Config {
     pub endpoint: Option<String>,
     #[serde(default = "default_region")]
     pub region: String,
-    /// If true, requests contain the name of the bucket in the path instead of the host name. Default: true
+    /// If true, the name of the bucket is in the path of a request, and not in its host name. Default: true
     /// for every server except AWS.
     #[serde(default)]
     pub force_path_style: Option<bool>,

@@ -72,8 +72,8 @@ impl TextIndex {
         Ok(())
     }
 
-    /// Removes the texts of generations before `before` from a merged layer. The layer may also contain later
-    /// texts, if the repository was indexed again before its removal.
+    /// Removes the texts of generations before `before` from a merged layer. The layer can also contain texts
+    /// of later generations if the repository was indexed again before this removal.
     async fn remove_from_merged(&self, tenant: &Tenant, key: &str, before: GenerationId) -> Result<(), TextsError> {
         // The texts of an unreadable layer cannot be kept, and the repository is being removed in any case.
         let Some(layer) = self.store.readable(key).await? else { return self.store.delete(key).await };

@@ -43,7 +43,7 @@ words! {
         Exact = "exact",
         /// An import names the target.
         Import = "import",
-        /// The evidence can be wrong: the name is unique in the repository, or the type of the receiver is
+        /// The evidence is not certain: the name is unique in the repository, or the type of the receiver is
         /// evident.
         Heuristic = "heuristic",
         /// There are several candidates. Each candidate gets one edge, and the confidence is divided among

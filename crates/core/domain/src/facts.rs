@@ -199,7 +199,7 @@ words! {
     }
 }
 
-/// A variable, parameter or field, with its type if the binding makes it evident.
+/// A variable, parameter or field, with its type if the type is evident.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Binding {
     /// The name. For a field that is set on the object itself, the name is `self.name`.
@@ -236,8 +236,8 @@ words! {
     }
 }
 
-/// A semantic unit of a file. Every line of an indexed file belongs to at least one chunk; only blank lines
-/// can belong to none.
+/// A semantic unit of a file. Every line of an indexed file belongs to at least one chunk, except for some
+/// blank lines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ChunkFacts {
     pub kind: ChunkKind,
@@ -258,7 +258,7 @@ pub struct ChunkFacts {
     pub is_test: bool,
 }
 
-/// Structure of a document. If the file contains code and documents its module, only the description is set.
+/// Structure of a document. For a code file with documentation of its module, only the description is set.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DocumentFacts {
     pub title: Option<String>,

@@ -29,12 +29,12 @@ key!(
 );
 key!(
     /// Identity of a node of the graph. For a symbol: repository, path, qualified name, kind, and ordinal
-    /// among the symbols with the same values.
+    /// among the symbols for which these four values are equal.
     NodeKey
 );
 key!(
-    /// Identity of an edge: owner repository, source key, kind, target key, and ordinal among the edges with
-    /// the same values.
+    /// Identity of an edge: owner repository, source key, kind, target key, and ordinal among the edges for
+    /// which these four values are equal.
     EdgeKey
 );
 key!(

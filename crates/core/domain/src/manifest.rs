@@ -145,7 +145,7 @@ pub struct ManifestEntry {
 
 impl ManifestEntry {
     /// Digest of all fields that a reader can see. The digest does not include the content of a path that is
-    /// not indexed, because that content may not have been read from disk.
+    /// not indexed, because that content is not always read from disk.
     pub fn digest(&self) -> Digest {
         let digester = Digester::new("manifest-entry")
             .text(self.path.as_str())

@@ -58,6 +58,6 @@ pub struct PackageManifest {
     pub root: String,
     /// Names of the package's dependencies, without versions, sorted and without duplicates.
     pub dependencies: Vec<String>,
-    /// Files to which an import of the package itself can refer, as paths in the repository, best first.
+    /// Files to which an import of the package name alone can refer, as paths in the repository, best first.
     pub entries: Vec<String>,
 }

@@ -1,7 +1,8 @@
 //! Folds characters, so that characters that differ only in case become equal.
 
 /// Returns the same character for all characters that differ only in case. The function may also return this
-/// character for other characters, because the result only decides which texts are read.
+/// character for other characters, because the result decides only which texts are read, not where they
+/// match.
 pub(crate) fn fold(character: char) -> char {
     if character.is_ascii() {
         return character.to_ascii_lowercase();

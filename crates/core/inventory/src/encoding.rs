@@ -72,8 +72,8 @@ fn from_legacy(bytes: &[u8]) -> Result<String, Reason> {
     if implausible { Err(Reason::NotUtf8) } else { Ok(text) }
 }
 
-/// Whether the bytes contain more well-formed UTF-8 sequences than stray bytes, or surrogates encoded as
-/// UTF-8.
+/// Whether the bytes contain surrogates that are encoded as UTF-8, or contain more well-formed UTF-8
+/// sequences than stray bytes.
 fn is_damaged_utf_8(bytes: &[u8]) -> bool {
     if bytes.windows(3).any(|window| matches!(window, [0xed, 0xa0..=0xbf, 0x80..=0xbf])) {
         return true;

@@ -75,7 +75,7 @@ fn has_marker(text: &str, is_marker: fn(&str) -> bool) -> bool {
     if !may_have_marker(head) {
         return false;
     }
-    // The cut at `HEAD_BYTES` can only break the last character of the head. The replacement character is not
+    // The cut at `HEAD_BYTES` can break only the last character of the head. The replacement character is not
     // part of any marker.
     let head = String::from_utf8_lossy(head);
     let (mut block_end, mut code_lines) = (None, 0);

@@ -32,7 +32,7 @@ thread_local! {
     static CACHE: RefCell<Option<Cache>> = const { RefCell::new(None) };
 }
 
-/// Why a line cannot be used.
+/// The reason why a line cannot be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LineFault {
     /// In git, the line has no effect either.

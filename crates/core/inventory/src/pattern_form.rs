@@ -47,7 +47,7 @@ fn without_trailing_spaces(line: &str) -> &str {
     line.get(..end).unwrap_or(line)
 }
 
-/// The form of a glob, which decides how it is matched.
+/// The form of a glob. The form decides how the glob is matched.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Form<'g> {
     Name(&'g str),

@@ -33,8 +33,8 @@ impl InvalidPattern {
     }
 }
 
-/// Why a pattern cannot be compiled: Cairn's own words, or the quoted message of the library, which may
-/// contain the pattern.
+/// The reason why a pattern cannot be compiled. The text consists of Cairn's own words, or of the quoted
+/// message of the library, which may contain the pattern.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PatternFault(Message);
 

@@ -197,9 +197,9 @@ impl Rules {
         self.generated
     }
 
-    /// The digest changes exactly when the effective settings change. When the digest changes, a run decides
-    /// again about every file. The digest does not include the inputs of `is_sensitive`; the caller adds
-    /// these inputs.
+    /// The digest changes if and only if the effective settings or `RULES_VERSION` change. When the digest
+    /// changes, a run decides again about every file. The digest does not include the inputs of
+    /// `is_sensitive`; the caller adds these inputs.
     pub fn digest(&self) -> Digest {
         self.digest
     }

@@ -44,8 +44,8 @@ pub(crate) fn regex(glob: &str) -> Option<String> {
 }
 
 /// Adds the stars at this position, and returns the position after them. Several stars match slashes only if
-/// they are a whole part of the path. Git compares the text before the first wildcard separately, so the
-/// stars after this text are treated as the beginning of a part.
+/// they are a whole part of the glob, between slashes or the ends of the glob. Git compares the text before
+/// the first wildcard separately, so the stars after this text are treated as the beginning of a part.
 fn add_stars(regex: &mut String, glob: &[u8], start: usize, is_first_special: bool) -> usize {
     let num_stars = glob[start..].iter().take_while(|byte| **byte == b'*').count();
     let (before, after) = (&glob[..start], &glob[start + num_stars..]);

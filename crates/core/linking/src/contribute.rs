@@ -101,9 +101,9 @@ fn is_named_from_top(symbol: &OutlineSymbol, holder: &str, parent: Option<&Defin
     }
 }
 
-/// Whether code can refer to a member by its name alone, like a name at the top level of its file. The result
-/// is true for constructors and fields of a type, and for declarations in a class. The result is false for
-/// methods of an instance.
+/// Whether Haskell code can refer to a member by its name alone, like a name at the top level of its file.
+/// The result is true for constructors and fields of a type, and for methods that a class declares. The
+/// result is false for methods of an instance of a class.
 fn is_member_at_top(kind: SymbolKind, parent: &Definition) -> bool {
     parent.in_package
         && match parent.kind {

@@ -8,7 +8,7 @@ use crate::link_file::FileLinker;
 use crate::referents::{MAX_CANDIDATES, Referent, Referents};
 use crate::{Contribution, Family, Name, paths};
 
-/// Stems of documents that describe their module or the repository.
+/// File names, without extension, of documents that describe their module or the repository.
 const DESCRIBING: &[&str] = &["README", "AGENTS", "CLAUDE", "OVERVIEW", "ARCHITECTURE"];
 
 /// The minimum length of a plain lower-case word in a code span. Shorter words are more often commands or

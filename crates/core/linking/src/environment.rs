@@ -77,8 +77,8 @@ impl<'a> Environment<'a> {
     }
 
     /// `files` contains the files of both states. If the state has a different version of a file, the version
-    /// of the state replaces the other version. Files that only the other state has stay in `files`, but no
-    /// entry of this environment refers to them.
+    /// of the state replaces the other version. Files that exist only in the other state remain in `files`,
+    /// but no entry of this environment refers to them.
     fn of_state(
         repository: RepositoryId,
         mut files: Vec<&'a Contribution>,

@@ -3,11 +3,11 @@
 //! The *outline* of a file ([`outline()`]) contains all items of the file that other files can find. The
 //! outline does not depend on the path. From an outline and a path, [`contribute`] builds the *contribution*
 //! of the file. The [`Environment`] stores all contributions by key. [`link_file`] resolves the references of
-//! one file and records the keys that it requested.
+//! one file and records the keys that were requested for this file.
 //!
-//! The edges of a file depend only on the file and on the entries of the keys that it requested. When files
-//! change, [`changed_keys`] returns the keys whose entries changed. Only the changed files and the
-//! [`affected`] files are linked again. The result is the same as if all files were linked.
+//! The edges of a file depend only on the file and on the entries of its requested keys. When files change,
+//! [`changed_keys`] returns the keys whose entries changed. Only the changed files and the [`affected`] files
+//! are linked again. The result is the same as if all files were linked.
 //!
 //! Every edge has a certainty. `exact` means that scope or structure leaves only one possible target. The
 //! certainty is lower if a parameter shadows a function, if the name has a second definition or an overload,

@@ -69,7 +69,7 @@ impl<'e> Lookup<'e> {
         self.fuel = FUEL;
     }
 
-    /// Takes one step. Returns false if the reference has no steps left.
+    /// Takes one step. Returns false if the limit of the reference or of the file is reached.
     pub(crate) fn spend(&mut self) -> bool {
         self.fuel = self.fuel.saturating_sub(1);
         self.work = self.work.saturating_sub(1);

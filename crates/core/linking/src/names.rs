@@ -1,10 +1,10 @@
 //! Hashed names, and the keys of the environment.
 //!
-//! The linker compares names a few million times in one run. Therefore names are 64-bit hashes, and the
-//! contribution of a file contains no text. In a repository with a million names, the probability that two of
-//! them have the same hash is about 1 in 40 million. Two names with the same hash would cause one wrong edge.
-//! Keys are stored, so the hash is the same on every platform. Therefore the wrong edge would be the same on
-//! every machine.
+//! The linker compares names a few million times in one run. Therefore the linker compares 64-bit hashes of
+//! the names, not the texts. In a repository with a million names, the probability that two of these names
+//! have the same hash is about 1 in 40 million. Two names with the same hash would cause one wrong edge. Keys
+//! are stored, so the hash is the same on every platform. Therefore the wrong edge would be the same on every
+//! machine.
 
 use cairn_languages::Family;
 

@@ -66,8 +66,8 @@ impl<'e> Resolver<'e> {
 
     /// Whether a call that seems to call a method of the class itself may call a different method. A method
     /// that seems to call itself may call an inherited overload. In Rust, if the repository implements a
-    /// trait for a type from outside, the type may define its own method with the same name as a method of
-    /// the trait.
+    /// trait for a type that is defined outside the repository, this type may have its own method with the
+    /// same name as a method of the trait.
     fn may_mean_another(&mut self, own: &OwnClass<'e>, found: &Finding, name: &str, ask: Ask) -> bool {
         let Finding::Found(referents, _) = found else { return false };
         let Some(Referent::Definition { file, index }) = referents.single().filter(|_| ask.want == Want::Call) else {

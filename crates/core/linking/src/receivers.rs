@@ -148,7 +148,7 @@ impl<'e> Resolver<'e> {
 
     /// Resolves a method call on an object whose class is unknown. If the repository has only one method with
     /// this specific name, the call probably means this method. If a method calls a method with the same name
-    /// on another object, the called method belongs to a different class.
+    /// on another object, the called method is assumed to belong to a different class.
     fn by_method_name(&mut self, name: &str, enclosing: Option<u32>, ask: Ask) -> LinkResult {
         if ask.want != Want::Call || is_common_method(name) {
             return LinkResult::Unresolved(Unresolved::UnknownReceiver);
@@ -182,8 +182,8 @@ impl<'e> Resolver<'e> {
                 *other == file || !definition.private && (in_test || !lookup.contribution(*other).is_test);
             is_method && is_reachable && admits(definition, ask)
         };
-        // `MAX_CANDIDATES + 1` methods are enough to show that the limit is exceeded. One more method is
-        // taken, because one of the methods may be the caller itself, which is removed later.
+        // `MAX_CANDIDATES + 1` methods are enough to show that the limit is exceeded. `MAX_CANDIDATES + 2`
+        // methods are taken, because one of them may be the caller itself, which is removed later.
         named.iter().filter(is_meant).take(MAX_CANDIDATES + 2).collect()
     }
 }

@@ -171,12 +171,12 @@ impl Want {
     }
 
     /// Whether the reference means a class. In some languages, a class and an object can have the same name;
-    /// such a reference then never means the object.
+    /// a reference that means a class never means the object.
     pub(crate) fn is_of_type(self) -> bool {
         matches!(self, Want::Instance | Want::Type)
     }
 
-    /// Whether the reference prefers this kind if items of several kinds have the same name.
+    /// Whether an item of this kind is preferred to items of other kinds with the same name.
     pub(crate) fn prefers(self, kind: SymbolKind) -> bool {
         match self {
             Want::Call => kind.is_callable(),

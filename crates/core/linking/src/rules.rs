@@ -2,7 +2,7 @@
 
 use cairn_languages::Family;
 
-/// The rules of a family. A rule applies to the family if its flag is true.
+/// The rules of a family. If a flag is true, the rule of this flag applies to the family.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     /// Members of the enclosing classes are visible without a receiver.

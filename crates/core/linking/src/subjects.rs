@@ -123,7 +123,7 @@ impl<'e> Resolver<'e> {
         let container = self.scopes.module_around(enclosing);
         match class.and_then(|class| class.symbol) {
             Some(index) => Subject::Object(self.file, index),
-            // The receiver is `__MODULE__` in Elixir.
+            // In Elixir, the receiver `__MODULE__` refers to the enclosing module.
             None if class.is_none() && self.rules.modules_are_types => {
                 Subject::Scope(Referent::File { file: self.file, container }, Resolution::Exact)
             }

@@ -11,8 +11,8 @@ use crate::rules::Rules;
 use crate::select::select;
 use crate::{Family, ImportFact, Name};
 
-/// Whether a name is looked up from inside the file or from another file. Inside the file, all names of the
-/// file are visible. From other files, only the exports of the file are visible.
+/// The place from which a name is looked up: the file itself or another file. Inside the file, all names of
+/// the file are visible. From other files, only the exports of the file are visible.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum View {
     Inside,
@@ -121,8 +121,8 @@ impl<'e> Lookup<'e> {
         members.iter().filter(is_visible).collect()
     }
 
-    /// Resolves `name` through the imports that bind it. From other files, only the imports that are also
-    /// members of the file are used.
+    /// Resolves `name` through the imports that bind it. If the reference is in another file, an import is
+    /// used only if its name can also be imported from this file.
     fn find_imported(&mut self, file: FileId, container: Name, name: Name, ask: Ask, view: View) -> Finding {
         let imports_are_members = Rules::of(self.contribution(file).family).imports_are_members;
         let mut imported = Finding::Nothing;

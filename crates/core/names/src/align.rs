@@ -84,7 +84,7 @@ impl Paired {
         paired
     }
 
-    /// The weight of all requested words.
+    /// The sum of the weights of all requested words.
     fn weight_of_wanted(&self, wanted: &WantedName) -> u32 {
         let weight = |(index, word): (usize, &WantedWord)| {
             if self.wanted >> index & 1 == 0 && word.is_optional { OPTIONAL_WEIGHT } else { word.weight }
@@ -103,13 +103,13 @@ impl Paired {
         }
     }
 
-    /// Whether a requested word that is not optional is not paired.
+    /// Whether at least one requested word is neither optional nor paired.
     fn lacks_words(&self, wanted: &WantedName) -> bool {
         let is_missing = |index: usize| self.wanted >> index & 1 == 0 && !wanted.words[index].is_optional;
         (0..wanted.words.len()).any(is_missing)
     }
 
-    /// Whether a word of the name is not paired.
+    /// Whether the name contains at least one word that is not paired.
     fn has_additional_words(&self, num_words: usize) -> bool {
         (0..num_words).any(|index| self.name >> index & 1 == 0)
     }

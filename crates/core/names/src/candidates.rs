@@ -20,16 +20,17 @@ const MIN_INITIALS: usize = 3;
 const MIN_BOUND: u32 = 380;
 /// Maximum number of names that are scored exactly. The names with the highest bounds are scored.
 const MAX_CANDIDATES: usize = 20_000;
-/// Minimum length, in characters, of a requested name for which names without a part of it are also found.
+/// A name that lacks a part of the requested name, or has an additional part, is found only if both names
+/// have at least this number of characters.
 const MIN_WITH_GAP: usize = 5;
 /// The value of `cut` for a word whose inner letters are replaced by their number: `k8s`.
 pub(crate) const NUMBERED: u8 = 0;
-/// Minimum length of a word that has such an abbreviation.
+/// Minimum length of a word that has a numeric abbreviation such as `k8s`.
 const MIN_NUMBERED: usize = 4;
 /// The upper bounds of the scores are divided by this number, so that they fit into 16 bits.
 const UNIT: u32 = 16;
 
-/// How a word of the table matches some requested words.
+/// How a word of the table matches one or more requested words.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum WordUse {
     /// The whole word matches the requested words in the bit set `wanted`.
@@ -38,7 +39,7 @@ pub(crate) enum WordUse {
     /// requested word.
     Start { wanted: u8, cut: u8 },
     /// The word is the number of letters that are left out between the first and the last letter: `8` in
-    /// `k8s`. The word before it must be a `Start` with the cut [`NUMBERED`], and the next word must be the
+    /// `k8s`. The previous word must be a `Start` with the cut [`NUMBERED`], and the next word must be a
     /// `Rest`.
     Number { wanted: u8 },
     /// The word is the rest of a requested word, from the byte `cut`.
@@ -250,7 +251,8 @@ fn bound_of(word_use: WordUse, wanted: &WantedName, weight_in_name: u32) -> u16 
     (points / UNIT + 1).min(u32::from(u16::MAX)) as u16
 }
 
-/// The difference between the letters of a name and the letters of the requested name, without separators.
+/// The difference between the letters of a name and the letters of the requested name. Separators are
+/// ignored.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Letters {
     /// The number of edits.
@@ -260,7 +262,8 @@ pub(crate) enum Letters {
     Gap(u32),
 }
 
-/// The names that have a small difference in letters from the requested name, without separators.
+/// The names whose letters differ only a little from the letters of the requested name. Separators are
+/// ignored.
 pub(crate) fn near_by_letters(
     wanted: &WantedName,
     table: &impl NameTable,

@@ -40,7 +40,8 @@ fn within<T: PartialEq>(left: &[T], right: &[T], edits: u32) -> bool {
 /// Maximum number of consecutive bytes that a text may lack.
 pub(crate) const MAX_GAP: usize = 5;
 
-/// Whether `short` is `long` without one consecutive part at the start, in the middle or at the end.
+/// Whether `long` becomes `short` if one contiguous part is removed at the start, in the middle or at the
+/// end.
 pub(crate) fn gap(short: &str, long: &str) -> bool {
     let num_same = short.bytes().zip(long.bytes()).take_while(|(left, right)| left == right).count();
     let end = short.bytes().rev().zip(long.bytes().rev()).take_while(|(left, right)| left == right).count();

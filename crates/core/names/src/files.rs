@@ -13,8 +13,8 @@ const SIMILAR: u32 = 50;
 /// A name is similar only if its similarity is higher than this value, in thousandths.
 const MIN_SIMILARITY: u32 = 700;
 
-/// A requested name is compared by words only if its longest word has at least this number of bytes.
-/// Otherwise, a requested extension would match all files with this extension.
+/// A requested name is compared by words only if its longest word has at least this number of bytes. Without
+/// this limit, a requested extension would match all files with this extension.
 const MIN_WORD_BYTES: usize = 4;
 /// How much an abbreviated word lowers the share of equal words, in thousandths.
 const COST_OF_ABBREVIATION: u32 = 20;
@@ -22,8 +22,9 @@ const COST_OF_ABBREVIATION: u32 = 20;
 /// How well a path matches the requested name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PathScore {
-    /// 100 for the whole path, 90 for the base name or the last parts of the path, 80 for the beginning of
-    /// the path or of the base name, 60 for any other part of the path, and at most 50 for a similar name.
+    /// 100 if the whole path matches, 90 if the base name or the last parts of the path match, 80 if the
+    /// beginning of the path or of the base name matches, 60 if any other part of the path matches, and at
+    /// most 50 if the name is only similar.
     pub score: u32,
     /// Orders paths with the same score: the nearest path has the highest rank.
     pub rank: u32,
@@ -75,8 +76,8 @@ impl WantedWord {
 }
 
 impl WantedFile {
-    /// If `similar` is true, a name also matches if it only has similar letters or contains the requested
-    /// words.
+    /// If `similar` is true, a path also matches if its letters are similar to those of the requested name,
+    /// or if its base name contains the requested words.
     pub fn new(asked: &str, part: PathPart, similar: bool) -> Self {
         let asked = asked.trim().trim_start_matches("./").trim_end_matches('/').to_owned();
         let lower = asked.to_lowercase();

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::distance::{Signature, bounded_distance};
 
-/// The groups of words of a table, with the groups that contain each word.
+/// The groups of words of a table, and for each word the groups that contain it.
 struct Groups {
     groups: Vec<Vec<&'static str>>,
     of_word: FxHashMap<&'static str, Vec<u16>>,

@@ -15,8 +15,8 @@ use crate::word_match::ABBREVIATION;
 pub const MIN_SCORE: u32 = 500;
 /// Minimum score from letters; a lower score is ignored.
 const MIN_LETTER_SCORE: u32 = 700;
-/// Maximum score of a near name. A name that differs from the requested name only in its style has a higher
-/// score.
+/// Maximum score of a near name. The search gives a higher score to a name that differs from the requested
+/// name only in case or style.
 const MAX_SCORE: u32 = 940;
 const MAX_EDITS: u32 = 2;
 /// Added to the score from letters if one name is the beginning of the other.
@@ -117,7 +117,7 @@ struct Nearest<F> {
 }
 
 impl<F: FnMut(u32) -> bool> Nearest<F> {
-    /// Whether the list is full, so that a name with at most this rank cannot be added.
+    /// Whether the list is full, so that a name with this rank or a lower rank cannot be added.
     fn is_full_above(&self, rank: u32) -> bool {
         self.found.len() >= self.limit && self.found.last_key_value().is_some_and(|((last, _), _)| last.0 > rank)
     }
@@ -231,9 +231,9 @@ impl Scratch {
     }
 }
 
-/// Pairs the word at `position` of a name with requested words, if it completes a match with them. `word_use`
-/// is the possible match of this word. `starts` are the possible matches of the previous word, and `before`
-/// those of the word before the previous word.
+/// Pairs the word at `position` of a name with requested words, if the word completes a match with these
+/// words. `word_use` is the possible match of the word at `position`. `starts` are the possible matches of
+/// the previous word, and `before` those of the word before the previous word.
 fn pair_of(word_use: WordUse, (before, starts): (&[WordUse], &[WordUse]), position: usize) -> Option<Pair> {
     match word_use {
         WordUse::Whole { wanted, nearness, reasons } => Some(Pair { nearness, wanted, name: 1 << position, reasons }),

@@ -1,8 +1,8 @@
 //! Computes sound codes. Words that sound alike have the same sound code, for example `request` and
 //! `rekwest`.
 
-/// Spellings that are replaced by a spelling with the same sound, because the classes of letters do not make
-/// them equal.
+/// Spellings that are replaced by a spelling with the same sound, because otherwise the two spellings would
+/// have different sound codes.
 const SPELLINGS: [(&str, &str); 4] = [("gh", ""), ("ph", "f"), ("tion", "sion"), ("wr", "r")];
 /// Minimum number of consonants in a word that has a sound code. With fewer consonants, too many words would
 /// have the same code.

@@ -1,5 +1,5 @@
 //! The plain form of a requested name. Each language writes names in its own way: `Server::run()`,
-//! `(*Server).Run`, `Account:deposit`, `Accounts.register/2`. An index stores most of them with `.` between
+//! `(*Server).Run`, `Account:deposit`, `Accounts.register/2`. An index stores most names with `.` between
 //! their parts. Some names contain a separator themselves, such as `log::info` in Bash. So a requested name
 //! is also compared as it is written.
 
@@ -9,8 +9,9 @@ pub fn plain_name(requested: &str) -> String {
     with_dots(&without_groups(without_arity(requested.trim())))
 }
 
-/// Whether the name ends with its number of parameters, as in Elixir and Erlang: `register/2`. The names of
-/// functions begin with a small letter in these languages, so `HTTP/2` is no such name.
+/// Whether the name ends with its number of parameters, as in Elixir and Erlang: `register/2`. In these
+/// languages, the names of functions begin with a small letter, so the `2` in `HTTP/2` is not a number of
+/// parameters.
 pub fn has_arity(requested: &str) -> bool {
     let requested = requested.trim();
     without_arity(requested).len() < requested.len()

@@ -17,8 +17,8 @@ pub trait NameTable {
     fn names_with(&self, word: u32) -> impl Iterator<Item = u32>;
 }
 
-/// The number of the first word that is equal to `text` or comes after it; the number of words if there is
-/// none.
+/// The number of the first word that is equal to `text` or comes after `text`; if there is no such word, the
+/// number of words in the table.
 pub(crate) fn first_word(table: &impl NameTable, text: &str) -> u32 {
     let (mut low, mut high) = (0, table.num_words());
     while low < high {

@@ -148,8 +148,8 @@ fn shortened(left: &str, right: &str) -> Option<(u32, Reasons)> {
     (is_long_enough && ends_equally).then_some((SOME_LETTERS, reason))
 }
 
-/// Whether `short` is `long` without one consecutive part: `piler` or `comler` for `compiler`. At least three
-/// letters and half of the word must remain.
+/// Whether `long` becomes `short` if one contiguous part is removed: `compiler` becomes `piler` or `comler`.
+/// At least three letters and half of the word must remain.
 fn is_with_gap(short: &str, long: &str) -> bool {
     let missing = long.len() - short.len();
     short.len() >= 3 && missing <= MAX_GAP && short.len() >= missing && gap(short, long)

@@ -1,4 +1,4 @@
-//! Groups similar sets into clusters around medoids.
+//! Groups similar sets into clusters around medoids. The members of a set are the shapes that have this set.
 //!
 //! Connected components would form chains: A is similar to B, B to C, and so on, until the two ends have
 //! nothing in common. Therefore each cluster is a star. The set that is similar to the largest number of

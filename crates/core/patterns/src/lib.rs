@@ -2,9 +2,9 @@
 //!
 //! A shape is a set of method names, bases and decorators ([`shapes`]). Two shapes are similar if the Jaccard
 //! similarity of their sets reaches a threshold. Equal sets are merged first. A join over rare elements finds
-//! exactly the pairs that reach the threshold (`join`). Every member of a cluster is similar to its medoid,
-//! so a chain of small differences cannot put different shapes into one cluster (`cluster`). Each cluster is
-//! described as a [`cairn_domain::PatternRecord`].
+//! exactly the pairs that reach the threshold (`join`). Every member of a cluster is similar to the medoid of
+//! the cluster, so a chain of small differences cannot put different shapes into one cluster (`cluster`).
+//! Each cluster is described as a [`cairn_domain::PatternRecord`].
 //!
 //! The result does not depend on the order of the input. The cost is near-linear in the number of shapes.
 

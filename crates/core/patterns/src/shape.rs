@@ -146,7 +146,7 @@ fn structured(mut shape: Shape) -> Option<Shape> {
     has_structure.then_some(shape)
 }
 
-/// Whether all methods are tests and fixtures, and at least one is a test.
+/// Whether every method is a test or a fixture, and at least one method is a test.
 fn is_of_tests(methods: &BTreeSet<String>) -> bool {
     methods.iter().all(|name| is_test(name) || is_fixture(name)) && methods.iter().any(|name| is_test(name))
 }

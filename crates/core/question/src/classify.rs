@@ -52,8 +52,8 @@ pub(crate) fn classify(reading: &Reading) -> Classified {
     found.unwrap_or_else(|| Classified::new(QueryType::Concept, TypeReason::NoTest))
 }
 
-/// A question that consists only of a quoted term or code span and lead-ins asks for this term: "where is
-/// `open` defined". But "where is `open` used" asks for a relation.
+/// A question asks for a quoted term or code span if all other words of the question are lead-ins such as
+/// "where" and "is": "where is `open` defined". But "where is `open` used" asks for a relation.
 fn only_span(reading: &Reading) -> Option<Classified> {
     let index = symbol::only_span(reading.tokens)?;
     if relationship::find(reading.tokens).is_some() {

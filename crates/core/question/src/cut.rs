@@ -1,5 +1,5 @@
-//! Shortens long questions. If a question is the text of an issue, a search for its title and the next 1,000
-//! bytes finds the right code more often than a search for the whole text.
+//! Shortens long questions. If a question is the text of an issue, a search for the title of the issue and
+//! the next 1,000 bytes finds the right code more often than a search for the whole text.
 
 use serde::Serialize;
 

@@ -53,8 +53,8 @@ pub fn is_written_like_a_file(text: &str) -> bool {
     kind(text).is_some()
 }
 
-/// The word of a question that consists of one word and optional lead-ins. The spelling of the word does not
-/// matter.
+/// The word of a question that consists of one word and optional lead-ins such as "find". The spelling of the
+/// word does not matter.
 pub fn only_word(question: &str) -> Option<String> {
     let tokens = tokenize(question);
     let index = (0..tokens.len()).find(|index| has_only_lead_ins(&tokens, *index))?;

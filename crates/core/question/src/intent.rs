@@ -16,7 +16,7 @@ pub enum Intent {
     Find,
     /// Explain how something works.
     Explain,
-    /// List all code of some kind.
+    /// List all code of one kind.
     List,
     /// Compare two things.
     Compare,
@@ -116,10 +116,10 @@ const RULES: &[(&str, Intent)] = &[
 /// Words that ask for help with an error.
 static DEBUG_WORDS: LazyLock<&[&str]> = LazyLock::new(|| list("debug_words"));
 
-/// Words that, after an error word, show that it names a topic: "handling" in "error handling".
+/// Words after an error word that show that the error word names a topic: "handling" in "error handling".
 static TOPIC_WORDS: LazyLock<&[&str]> = LazyLock::new(|| list("topic_words"));
 
-/// Words that, before an error word, show that it names a topic: "custom" in "custom errors".
+/// Words before an error word that show that the error word names a topic: "custom" in "custom errors".
 static BEFORE_TOPICS: LazyLock<&[&str]> = LazyLock::new(|| list("before_topics"));
 
 static COMPILED: LazyLock<Vec<(Phrase, Intent)>> = LazyLock::new(|| {

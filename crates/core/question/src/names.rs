@@ -16,7 +16,8 @@ pub(crate) struct Name {
     pub(crate) tokens: Range<usize>,
     /// The position of the token after the name and its kind words.
     pub(crate) end: usize,
-    /// Whether the name looks like an identifier, or a word next to the name shows that it names code.
+    /// Whether the name looks like an identifier, or a word next to the name shows that the name refers to
+    /// code.
     pub(crate) is_strong: bool,
 }
 

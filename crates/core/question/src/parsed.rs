@@ -196,7 +196,7 @@ struct Content {
 }
 
 impl Content {
-    /// `all` contains the tokens of the whole question if `reading` contains only its head.
+    /// If `reading` contains only the head of the question, `all` contains the tokens of the whole question.
     fn of(
         reading: &Reading,
         detected: &Classified,
@@ -227,7 +227,8 @@ fn without(tokens: &[Token], ranges: &[Range<usize>]) -> Vec<Token> {
     (0..tokens.len()).filter(is_kept).map(|index| tokens[index].clone()).collect()
 }
 
-/// The keywords among the tokens for which `is_fixed` is false. Empty if it is true for all tokens.
+/// The keywords among the tokens for which `is_fixed` is false. The result is empty if `is_fixed` is true for
+/// all tokens.
 fn subject_words(tokens: &[Token], is_fixed: &dyn Fn(usize) -> bool) -> Vec<String> {
     let free: Vec<Token> =
         (0..tokens.len()).filter(|index| !is_fixed(*index)).map(|index| tokens[index].clone()).collect();

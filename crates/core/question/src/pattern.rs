@@ -148,7 +148,7 @@ const TERMS: &[(&[&str], &[&str], &[&str])] = &[
     (&["conventional"], &[], &["commit", "commits"]),
 ];
 
-/// Words after "standard error" that show that it means the usual form of an error, not the stream.
+/// Words after "standard error" that show that this term means the usual form of an error, not the stream.
 static AFTER_STANDARD_ERROR: LazyLock<&[&str]> = LazyLock::new(|| list("after_standard_error"));
 
 static COMPILED: LazyLock<Vec<(Phrase, Guard)>> =

@@ -80,11 +80,11 @@ pub struct Strategy {
 /// The reason for the type of a question. `Display` prints the reason as one sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TypeReason {
-    /// The question is only a quoted term or a code span, with optional lead-ins.
+    /// The question is only a quoted term or a code span, with optional lead-ins such as "find".
     OnlySpan {
         term: String,
     },
-    /// The question is only the name of a file, with optional lead-ins.
+    /// The question is only the name of a file, with optional lead-ins such as "find".
     FileName {
         name: String,
     },

@@ -221,7 +221,7 @@ pub(crate) fn kind_of_name(tokens: &[Token], name: &Range<usize>) -> Option<Name
 }
 
 /// The tokens of the verb or noun. If there is neither, the tokens that the rule matches before the name; if
-/// there are none before the name, the tokens after it.
+/// there are none before the name, the tokens that the rule matches after the name.
 fn decisive_words(found: &Found, name: &Range<usize>) -> Range<usize> {
     if !found.relation_tokens.is_empty() {
         return found.relation_tokens.clone();

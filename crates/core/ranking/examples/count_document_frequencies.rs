@@ -5,8 +5,8 @@
 //! ```
 //!
 //! A PATH that ends with `.jsonl` has one document per line, as a JSON object. The text of the document
-//! consists of the strings `name`, `doc`, `code` and `text`. Other files are cut into windows of 40 lines.
-//! The entries of a directory are read in the order of their names.
+//! consists of the values of the string fields `name`, `doc`, `code` and `text`. Other files are cut into
+//! windows of 40 lines. The entries of a directory are read in the order of their names.
 
 use std::error::Error;
 use std::fs;

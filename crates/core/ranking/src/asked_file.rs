@@ -1,7 +1,7 @@
 //! Recognises questions that ask for a file in words, such as "script that generates test cases".
 //!
-//! The answer to such a question is found by the name of the file, so the second stage of the ranking, which
-//! compares meanings, does not order its hits.
+//! The answer to such a question is found by the name of the file, so the hits of such a question are not
+//! ordered by the second stage of the ranking, which compares meanings.
 
 use crate::QueryWords;
 

@@ -66,6 +66,7 @@ pub enum Exactness {
 pub struct Lists {
     pub dense: ScoreRange,
     pub terms: ScoreRange,
-    /// The lowest known vector score. It is lower than the last score of `dense` if more scores are known.
+    /// The lowest known vector score. It is lower than the last score of `dense` if the scores of further
+    /// chunks are known.
     pub last_dense: i64,
 }

@@ -61,7 +61,7 @@ pub(crate) fn words_in_literals(line: &str) -> u64 {
             }
             None => {
                 if is_quote {
-                    // The rest of the line contains no end of such a literal.
+                    // The rest of the line contains no quote that could end a literal with this quote.
                     quotes.retain(|other| *other != quote);
                 }
                 position += 1;

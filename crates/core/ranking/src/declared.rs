@@ -120,7 +120,8 @@ fn without_group(text: &str) -> &str {
     }
 }
 
-/// The name in a line such as `public void openFile(String path) {`, which begins a body and has no keyword.
+/// The name in a line such as `public void openFile(String path) {`, which begins a body and has no keyword
+/// such as `fn` directly before the name.
 fn name_before_parameters(line: &str) -> Option<&str> {
     let line = line.trim();
     let head = line.strip_suffix('{')?.split_once('(').filter(|_| is_closed(line))?.0.trim_end();

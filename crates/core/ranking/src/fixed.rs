@@ -1,5 +1,6 @@
-//! Logarithms and fractions in integers. The last bit of a logarithm that libm computes depends on the
-//! platform, but numbers that are stored or that affect the ranking must be equal on all platforms.
+//! Computes logarithms and fractions with integers only. The last bit of a logarithm that libm computes
+//! depends on the platform, but numbers that are stored or that affect the ranking must be equal on all
+//! platforms.
 
 /// Computes `log2(numerator / denominator)` in units of `2^-fraction_bits`, rounded down.
 ///

@@ -24,8 +24,8 @@ pub struct Contribution {
     pub name: &'static str,
     /// The rank in the list; the first rank is 1. `None` for parts that do not come from a list.
     pub rank: Option<u32>,
-    /// In millionths, after all priors. Points of the second stage may be negative, and only the priors of
-    /// `path` and `names` are included in them.
+    /// In millionths. In the first stage, the points are already multiplied by the priors. In the second
+    /// stage, points may be negative, and only those of `path` and `names` are multiplied by the priors.
     pub points: i64,
 }
 

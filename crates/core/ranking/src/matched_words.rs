@@ -22,9 +22,9 @@ const MAX_WORDS: usize = 16;
 /// Number of words that are compared if a question has only filler words.
 const NUM_OF_FILLER: usize = 5;
 
-/// The words of a question that are compared with the words of chunks: its words without stop words, question
-/// words and filler words, in order. If all words are such words, the first five words of the question. If
-/// there are too many words, the rarest ones. `rarity` returns a higher value for a rarer word.
+/// The words of a question that are compared with the words of chunks: all words of the question except stop
+/// words, question words and filler words, in order. If no word remains, the first five words of the
+/// question. If too many words remain, the rarest ones. `rarity` returns a higher value for a rarer word.
 pub(crate) fn matched_words(question: &str, rarity: impl Fn(&str) -> u32) -> Vec<String> {
     let is_filler = |word: &str| {
         is_stop_word(word)

@@ -14,7 +14,8 @@ const MIN_NAME: usize = 4;
 /// A name with more definitions among the hits is ignored, because a mention may mean any of them.
 const MAX_DEFINITIONS: usize = 3;
 
-/// For each hit, the indexes of the other hits of the same repository whose code contains its name.
+/// For each hit, the indexes of the other hits of the same repository whose code contains the name of the
+/// hit.
 pub(crate) fn mentioned_by(hits: &[RankedHit]) -> Vec<Vec<usize>> {
     let mut definitions: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
     for (index, hit) in hits.iter().enumerate() {

@@ -9,7 +9,7 @@ use crate::{is_stop_word, words};
 /// The points of a path are the sum of the points for three shares. The first is the share of the question's
 /// words that are in the file's name. The second is the share of the name's words that are in the question.
 /// The third is the share of the question's words, weighted by rarity, that are in the names of the
-/// directories. These are the maximum points for each share, in millionths.
+/// directories. The constants are the maximum points for each share, in millionths.
 const QUESTION_WORDS_IN_NAME: u64 = 500_000;
 const NAME_WORDS_IN_QUESTION: u64 = 400_000;
 const RARE_WORDS_IN_DIRECTORIES: u64 = 200_000;
@@ -25,7 +25,7 @@ const PREFIX_OF_QUESTION: usize = 4;
 /// Stems of file names. A file with one of these stems represents its directory.
 const DIRECTORY_STEMS: [&str; 6] = ["__init__", "index", "init", "lib", "main", "mod"];
 
-/// A keyword of a question with the rarity of its term.
+/// A keyword of a question, and the rarity of the keyword.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Keyword {
     pub(crate) word: String,

@@ -250,8 +250,8 @@ fn add_names(hits: &mut [RankedHit], query: RankQuery<'_>) {
     }
 }
 
-/// Multiplies the points of each hit by a factor for the share of the keywords that its repository contains.
-/// `shares` are relative to the highest share, in millionths.
+/// Multiplies the points of each hit by a factor that depends on the share of the keywords that the hit's
+/// repository contains. `shares` are relative to the highest share, in millionths.
 fn weigh_repositories(hits: &mut [RankedHit], shares: &BTreeMap<RepositoryId, u64>) {
     for hit in hits {
         let Some(prior) = shares.get(&hit.chunk.repository).and_then(|share| prior_of_share(*share)) else { continue };
@@ -273,7 +273,7 @@ fn leave_out(
     if !query.leaves_out {
         return BTreeSet::new();
     }
-    // Patterns that the question does not ask for come after the first other hit.
+    // Patterns that the question does not ask for come after the first hit that is not a pattern.
     let holds_back = !query.subjects.patterns && query.signals.has(Signal::Patterns);
     let is_held_back = |hit: &RankedHit| holds_back && hit.chunk.kind == ChunkKind::Pattern;
     let first_other = hits.iter().filter(|hit| !is_held_back(hit)).map(|hit| hit.score).max();
@@ -297,7 +297,7 @@ fn definition_points(named: Exactness, query: &QueryWords, path: &RepoPath) -> u
     if query.names.contains(&fold_style(name_of_file(path))) { times(points, FILE_HAS_THE_NAME) } else { points }
 }
 
-/// A keyword with the rarity of its term.
+/// A keyword, and the rarity of the keyword.
 fn keyword(word: &str, frequencies: &ScopeFrequencies) -> Keyword {
     let mut weight = 1;
     terms(word, StopWords::Kept, |term| weight = u64::from(frequencies.inverse(term)));

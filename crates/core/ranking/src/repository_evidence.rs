@@ -17,11 +17,11 @@ const MIN_SCORE_PERCENT: u64 = 65;
 pub(crate) struct HitEvidence {
     pub(crate) repository: RepositoryId,
     pub(crate) score: u64,
-    /// Whether the question names the code, or an edge of the graph leads to it.
+    /// Whether the question names the code of the hit, or an edge of the graph leads to this code.
     pub(crate) is_direct: bool,
 }
 
-/// The repositories of the hits that have nothing to do with the question. Such a repository meets three
+/// The repositories that have hits, but have nothing to do with the question. Such a repository meets three
 /// conditions: the question names no code in it, its share of the keywords is clearly lower than the highest
 /// share, and the score of its best hit is clearly lower than the best score in all repositories.
 pub(crate) fn unrelated_repositories(

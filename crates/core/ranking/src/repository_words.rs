@@ -1,7 +1,7 @@
 //! Compares repositories by the keywords of a question that they contain.
 //!
 //! A single chunk with the right words can be in any repository. If a question is about one of many
-//! repositories, this repository usually contains all of its keywords.
+//! repositories, this repository usually contains all keywords of the question.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::{ScopeFrequencies, StopWords, terms};
 /// The factor for a repository that contains no keyword, in percent. The repository with the highest share of
 /// the keywords has 100.
 const LEAST_PERCENT: u64 = 60;
-/// A keyword is reported as contained if at least this percentage of it is contained.
+/// A repository is reported to contain a keyword if [`percent_contained`] returns at least this value.
 const MIN_CONTAINED_PERCENT: u64 = 50;
 
 /// A keyword of a question.
@@ -38,7 +38,7 @@ impl QuestionWord {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RepositoryWords {
     keywords: Vec<QuestionWord>,
-    /// For each repository, how much of each keyword it contains, in percent.
+    /// For each repository and each keyword, the percentage of the keyword that the repository contains.
     contained: BTreeMap<RepositoryId, Vec<u64>>,
 }
 
@@ -48,7 +48,7 @@ impl RepositoryWords {
         Self { keywords, contained: BTreeMap::new() }
     }
 
-    /// Adds a repository. Its counts are the sums of the counts in its tables.
+    /// Adds a repository. The counts of the repository are the sums of the counts in `tables`.
     pub fn add(&mut self, repository: RepositoryId, tables: &[impl Borrow<TermCounts>]) {
         let has = |term: u32| tables.iter().map(|table| i64::from(table.borrow().count(term))).sum::<i64>() > 0;
         let percent = |word: &QuestionWord| word.forms().map(|form| percent_contained(form, has)).max();
@@ -60,8 +60,8 @@ impl RepositoryWords {
         self.keywords.len()
     }
 
-    /// Returns each keyword of which the repository contains at least `MIN_CONTAINED_PERCENT`, in the order
-    /// of the question.
+    /// Returns the keywords that are contained in the repository to at least `MIN_CONTAINED_PERCENT` percent,
+    /// in the order of the question.
     pub fn of_repository(&self, repository: RepositoryId) -> Vec<&str> {
         let contained = self.contained.get(&repository).map(Vec::as_slice).unwrap_or_default();
         let words = self.keywords.iter().zip(contained);
@@ -151,7 +151,8 @@ mod tests {
         of_keywords(&[("retry", &[]), ("backoff", &[])], repositories)
     }
 
-    /// The keywords with their other forms, in repositories with these words.
+    /// Builds the words and frequencies for keywords with their other forms, and for repositories that
+    /// contain the given words.
     fn of_keywords(
         keywords: &[(&str, &[&str])],
         repositories: &[(&str, &[&str])],

@@ -1,8 +1,8 @@
 //! Computes the rarity of terms in the repositories in which a question is searched.
 //!
 //! The counts come from the repositories that the caller searches, and from no other repository. The shipped
-//! table is added to these counts with the weight of 100 chunks. Otherwise, all terms of a small repository
-//! would be about equally rare.
+//! table is added to these counts with the weight of 100 chunks. Without the shipped table, all terms of a
+//! small repository would be about equally rare.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;

@@ -1,10 +1,11 @@
 //! The second stage of the ranking. It orders the first hits again, by sums of standardised values.
 //!
-//! The first stage decides which chunks are near a question. Its points are shares of the best value of each
-//! list, so one outlier makes the points of all other hits nearly equal. The second stage reads the texts of
-//! the first hits and adds standardised values (see [`crate::standard`]): the vector score, the match of each
-//! word of the question, the sum of term weights, and the length of literals. The logarithm of the product of
-//! the priors is added too. The weights were measured on the tuning half of the evaluation set.
+//! The first stage decides which chunks are near a question. The points of the first stage are shares of the
+//! best value of each list, so one outlier makes the points of all other hits nearly equal. The second stage
+//! reads the texts of the first hits and adds standardised values (see [`crate::standard`]): the vector
+//! score, the match of each word of the question, the sum of term weights, and the length of literals. The
+//! logarithm of the product of the priors is added too. The weights were measured on the tuning half of the
+//! evaluation set.
 //!
 //! Hits that come first because of an edge of the graph, a pattern or a definition keep their scores and
 //! places. All other hits of the second stage come next, and then the remaining hits of the first stage.
@@ -41,25 +42,27 @@ const PATH: i64 = 200;
 const NAMES: i64 = 50;
 /// The weight of the natural logarithm of the product of the priors, in hundredths.
 const PRIOR: i64 = 200;
-/// The limits of this logarithm, in thousandths.
+/// The minimum and the maximum of the natural logarithm of the product of the priors, in thousandths.
 const PRIOR_RANGE: (i64, i64) = (-2_500, 1_000);
 /// Code that a good hit mentions gets this share, in percent, of the difference between the score of that hit
 /// and the score at `UNMENTIONED_PERCENTILE`.
 const MENTIONED: i64 = 15;
-/// The percentile of the scores above which a hit is good. Mentions by other hits have no effect.
+/// The percentile of the scores above which a hit is good. A mention by a hit that is not good has no effect.
 const UNMENTIONED_PERCENTILE: usize = 30;
 /// Subtracted from the score of each further hit in a file, in hundredths.
 const SAME_FILE: i64 = 50;
 /// The number of points of a standardised value of 1/1000 with the weight 1/100. A standardised value of 1
 /// with the weight 1 gets half a point, so that all scores are below those of the hits that come first.
 const UNIT: i64 = 5;
-/// The highest score of a hit after the second stage. Hits of the second stage have higher scores.
+/// The highest score of a hit that comes after the hits of the second stage. All hits that the second stage
+/// orders have higher scores.
 const BASE: i64 = 200_000;
 /// The number of points above `BASE` that an average hit scores. At the distance `HALF` below the average,
 /// half of these points are left.
 const AVERAGE: i64 = 300_000;
 const HALF: i64 = 3_000_000;
-/// Minimum number of points between a pattern that the question does not ask for and the best other hit.
+/// Minimum number of points between a pattern that the question does not ask for and the best hit that is not
+/// a pattern.
 const BEHIND: i64 = 1_000;
 
 /// The facts about a question that the second stage uses.
@@ -91,7 +94,8 @@ pub fn rerank(hits: Vec<RankedHit>, stage: SecondStage<'_>) -> Vec<RankedHit> {
     let mut rest = others;
     let mut later = rest.split_off(rest.len().min(NUM_HITS));
     for hit in &mut rest {
-        // These two rules are applied again, to the scores of this stage.
+        // The rules for further hits in a file and for patterns are applied again, to the scores of this
+        // stage.
         hit.priors.retain(|prior| prior.name != FURTHER_HIT.name && prior.name != PATTERN_NOT_ASKED_FOR);
     }
     let parts = stage.parts(&rest);
@@ -137,8 +141,8 @@ fn set_score(hit: &mut RankedHit) {
     hit.score = sum(&hit.contributions);
 }
 
-/// Lowers the scores of the hits after the second stage, so that none is higher than `BASE`. Their order is
-/// kept.
+/// Lowers the scores of the hits that come after the hits of the second stage, so that none is higher than
+/// `BASE`. Their order is kept.
 fn lower(later: &mut [RankedHit]) {
     let best = later.iter().map(|hit| hit.score).max().unwrap_or_default();
     let most = BASE.cast_unsigned();
@@ -316,7 +320,7 @@ fn logarithm_of_priors(hit: &RankedHit) -> i64 {
     (log2 * LN_2 / (1_000 << FRACTION_BITS)).clamp(least, most)
 }
 
-/// Adds points to the code that a good hit mentions. A mention by a bad hit has no effect.
+/// Adds points to the code that a good hit mentions. A mention by a hit that is not good has no effect.
 fn add_mentions(hits: &mut [RankedHit]) {
     let scores: Vec<i64> = hits.iter().map(points).collect();
     let mut sorted = scores.clone();
@@ -329,7 +333,8 @@ fn add_mentions(hits: &mut [RankedHit]) {
     }
 }
 
-/// Reduces the scores of all hits of a file except the best one. `first` are the hits that come first.
+/// Reduces the scores of all hits of a file except the best one. `first` contains the hits that keep their
+/// places before `hits`.
 fn reduce_further_hits(first: &[RankedHit], hits: &mut [RankedHit]) {
     sort_by_points(hits);
     let file = |hit: &RankedHit| (hit.chunk.repository, hit.chunk.path.clone());

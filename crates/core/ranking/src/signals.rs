@@ -3,9 +3,9 @@
 /// A part of the ranking.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Signal {
-    /// The list of the nearest vectors.
+    /// The list of the chunks with the nearest vectors.
     Vectors,
-    /// The list of the highest sums of term weights.
+    /// The list of the chunks with the highest sums of term weights.
     Terms,
     /// The list of the definitions that the question names.
     Names,
@@ -50,7 +50,8 @@ pub enum Signal {
     SecondStage,
     /// The match of each word of the question with the words of the text, in the second stage.
     WordMatch,
-    /// The same match with the words of the path and the qualified name.
+    /// The match of each word of the question with the words of the path and the qualified name, in the
+    /// second stage.
     PathMatch,
     /// The vector score of the best chunk of the file, in the second stage.
     BestOfFile,

@@ -1,8 +1,8 @@
 //! Standardises values, so that values of different kinds can be added.
 //!
-//! A standardised value is the distance from the middle, divided by the standard deviation. The shares and
-//! the ranks of a list are relative to its best value, so they are nearly equal in the middle of the list,
-//! where most answers are. Standardised values also differ there.
+//! A standardised value is the distance from the mean or the median, divided by the standard deviation. The
+//! shares and the ranks of a list are relative to its best value, so they are nearly equal in the middle of
+//! the list, where most answers are. Standardised values differ even in the middle of the list.
 
 /// The standardised value 1, in thousandths.
 pub(crate) const STANDARD: i64 = 1_000;

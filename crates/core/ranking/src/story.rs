@@ -12,12 +12,12 @@ use crate::fixed::{ONE, times};
 pub enum EndMatch {
     #[default]
     None,
-    /// The name of a directory above the node contains a word of the end, or the same chunk shows a node that
-    /// matches.
+    /// The name of a directory above the node contains a word of the end, or the chunk that shows the node
+    /// also shows a node that matches.
     Nearby,
     /// The name of the node or of its file contains a word of the end.
     Name,
-    /// The name of the node is the end, or the end is the path of its file.
+    /// The end is equal to the name of the node or to the path of the node's file.
     Whole,
 }
 
@@ -28,8 +28,8 @@ pub struct Relevance {
     pub hit: Option<usize>,
     /// The score of this hit, or 0.
     pub score: u64,
-    /// How exactly the node matches the start of the flow. If the question states no start, the subject of
-    /// the flow.
+    /// How exactly the node matches the start of the flow. If the question states no start, the node is
+    /// compared with the subject of the flow.
     pub from: EndMatch,
     pub to: EndMatch,
 }
@@ -77,7 +77,8 @@ type StoryRank = (bool, u8, u64, Reverse<usize>, usize, Reverse<Vec<NodeKey>>);
 /// 2. The path whose ends match more exactly is better.
 /// 3. The path with the higher sum of scores is better. In this sum, the score of each node is multiplied by
 ///    the confidence of the path to this node. The score of a hit counts only once, although its chunk may
-///    show several nodes of the path. Otherwise, paths within one chunk would be best.
+///    show several nodes of the path. If the score counted several times, paths within one chunk would be
+///    best.
 /// 4. The shorter path is better.
 ///
 /// The first and the last node of a path must be hits, or match an end.
@@ -203,7 +204,7 @@ mod tests {
 
     /// `relevant` contains the scores of nodes, each of which is a hit of its own. In `relevant`, `<a` marks
     /// the node at which the flow begins, and `b>` the node at which it ends. With `<<a` or `b>>`, the name
-    /// of the node is the end; with `<a` or `b>`, it contains a word of the end.
+    /// of the node is equal to the end; with `<a` or `b>`, the name contains a word of the end.
     fn check(links: &[&str], relevant: &[(&str, u64)], ends: Ends, expect: Option<(&[&str], bool)>) {
         let end = |is_whole: bool, is_name: bool| match (is_whole, is_name) {
             (true, _) => EndMatch::Whole,

@@ -1,8 +1,8 @@
 //! Finds abbreviations and their words in code: `bp = Blueprint(…)`, `Blueprint bp`, `import numpy as np`.
 //!
-//! A name next to the word that it abbreviates is evidence that both mean the same in this code. A beginning
-//! of a word with at least three letters, such as `config` for `configuration`, is not collected, because its
-//! meaning is clear from its letters.
+//! A name next to the word that it abbreviates is evidence that both mean the same in this code. The first
+//! three or more letters of a word, such as `config` for `configuration`, are not collected, because the
+//! meaning of this abbreviation is clear from its letters.
 
 use cairn_domain::{ChunkRecord, WordPair};
 
@@ -25,7 +25,7 @@ const NO_NAMES: [&str; 24] = [
 const BETWEEN: [&str; 5] = ["await", "const", "mut", "new", "ref"];
 
 /// Whether `short` may be an abbreviation of `long`: it consists of some letters of `long`, in the same
-/// order, and begins with the first letter.
+/// order, and begins with the first letter of `long`.
 pub fn is_shortening(short: &str, long: &str) -> bool {
     let is_of_letters = |word: &str| word.bytes().all(|letter| letter.is_ascii_lowercase());
     let is_beginning = short.len() > 2 && long.starts_with(short);
@@ -56,8 +56,8 @@ pub(crate) fn taught_pairs(chunk: &ChunkRecord) -> Vec<WordPair> {
     found.into_iter().flat_map(both).collect()
 }
 
-/// Compares the last word of `name` with each word of `described`, the name of its type or value. If the
-/// first word may abbreviate the second, the pair is added to `found`.
+/// Compares the last word of `name` with each word of `described`, the type or value next to the name. If the
+/// last word of `name` may abbreviate a word of `described`, the pair is added to `found`.
 fn add_pairs(name: &str, described: &str, found: &mut Vec<(String, String)>) {
     let mut short = String::new();
     words(name, |word| word.clone_into(&mut short));

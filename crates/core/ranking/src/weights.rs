@@ -17,17 +17,18 @@ impl Weights {
         self.further_hits_count_less
     }
 
-    /// For a question of several words about a topic or a name.
+    /// The weights for a question of several words about a topic or a name.
     pub const TOPIC: Self = Self { dense: 40, terms: 60, names: 60, further_hits_count_less: true };
-    /// For a question that is one word, or one name with a lead-in.
+    /// The weights for a question that is one word, or one name with a lead-in such as "find".
     pub const ONE_WORD: Self = Self { dense: 30, terms: 70, ..Self::TOPIC };
-    /// For a question about the relations of a name. Vectors contain little information about names.
+    /// The weights for a question about the relations of a name. Vectors contain little information about
+    /// names.
     pub const RELATION: Self = Self { dense: 20, terms: 80, ..Self::TOPIC };
-    /// For a question about a flow. The scores of further hits in a file are not reduced, because the steps
-    /// of a flow are often in one file.
+    /// The weights for a question about a flow. The scores of further hits in a file are not reduced, because
+    /// the steps of a flow are often in one file.
     pub const FLOW: Self = Self { further_hits_count_less: false, ..Self::TOPIC };
-    /// For a question about a pattern. Terms have a high weight, because the members of a pattern share
-    /// words. The scores of further hits in a file are not reduced, because the members are often in one
-    /// file.
+    /// The weights for a question about a pattern. Terms have a high weight, because the members of a pattern
+    /// share words. The scores of further hits in a file are not reduced, because the members are often in
+    /// one file.
     pub const PATTERN: Self = Self { dense: 20, terms: 80, names: 60, further_hits_count_less: false };
 }

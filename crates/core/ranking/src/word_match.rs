@@ -1,11 +1,11 @@
 //! Measures how well each word of a question matches the nearest word of a chunk.
 //!
-//! The vector of a chunk is the sum of all its words, so the many words of a long function hide the two words
-//! that answer the question. Here each word of the question is compared with each word of the chunk, and the
-//! most similar word counts. The similarities are standardised among the chunks, separately for each word of
-//! the question. So a word that all chunks match equally contributes nothing, and a word that only few chunks
-//! match contributes most. The effect is like that of a higher weight for rare words, but rarity is measured
-//! by meaning and needs no table of frequencies.
+//! The vector of a chunk is the sum of the vectors of all its words, so the many words of a long function
+//! hide the two words that answer the question. Here each word of the question is compared with each word of
+//! the chunk, and the most similar word counts. The similarities are standardised among the chunks,
+//! separately for each word of the question. So a word that all chunks match equally contributes nothing, and
+//! a word that only few chunks match contributes most. The effect is like that of a higher weight for rare
+//! words, but rarity is measured by meaning and needs no table of frequencies.
 
 use rustc_hash::FxHashMap;
 
@@ -18,8 +18,8 @@ const MAX_WORDS_OF_CHUNK: usize = 1_200;
 const MIN_WORD: usize = 3;
 /// A similarity of 1, in thousandths.
 const EQUAL: u16 = 1_000;
-/// Added to the standard deviation of the similarities, in thousandths. A word that all chunks match almost
-/// equally has a small standard deviation, and without this constant its differences would count in full.
+/// Added to the standard deviation of the similarities, in thousandths. If all chunks match a word almost
+/// equally, the standard deviation is small, and without this constant small differences would count in full.
 const SLACK: i64 = 20;
 
 /// The similarity of the meanings of words.
@@ -29,7 +29,7 @@ pub trait WordSimilarity: Send + Sync {
     fn similarities(&self, asked: &[&str], words: &[&str]) -> Vec<Vec<u16>>;
 }
 
-/// Knows only that equal words are equal.
+/// Treats equal words as similar, and all other words as not similar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EqualWords;
 
@@ -142,10 +142,11 @@ mod tests {
     fn word_that_few_texts_contain_decides() {
         // The median is 0. The standard deviation of 1000, 0 and 0 is 471.404, and 20 is added to it.
         check(&["retry"], &["retry()", "send()", "send"], &[2_034, 0, 0]);
-        // All texts contain the second word, so it only halves the mean.
+        // All texts contain the second word, so this word only halves the mean.
         check(&["retry", "send"], &["retrySend", "send", "to send"], &[1_017, 0, 0]);
         check(&["send"], &["send", "send"], &[0, 0]);
-        // The first text lacks the common word, which counts as -1. The rare word counts as 1000 / 453.012.
+        // The match of the first text with the common word is -1, because the text lacks this word. The rare
+        // word counts as 1000 / 453.012.
         check(&["retry", "send"], &["retry", "send", "send", "send"], &[603, 0, 0, 0]);
         check(&["a", "b"], &["x", "y"], &[0, 0]);
         check(&[], &["send", "retry"], &[0, 0]);

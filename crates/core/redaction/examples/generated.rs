@@ -1,5 +1,5 @@
 //! Prints how many of the generated secrets are redacted: `cargo run --release --example generated --
-//! [VALUES] [--leaks] [--named]`. `--named` prints only the table by the name of the secret.
+//! [VALUES] [--leaks] [--named]`. `--named` prints only the table with a column for each family of names.
 
 #[path = "../src/generated.rs"]
 mod generated;
@@ -51,7 +51,7 @@ fn main() {
     print_named(&options, &redact);
 }
 
-/// Prints the share of redacted values for each of the surroundings and each kind of password.
+/// Prints the share of redacted values for each surrounding text and each kind of password.
 fn print_kinds(options: &Options, redact: &dyn Fn(&str) -> String) {
     let (mut found, mut all) = (0, 0);
     let heads: Vec<String> = KINDS.iter().map(|kind| format!("{kind:?}")).collect();
@@ -77,7 +77,7 @@ fn print_kinds(options: &Options, redact: &dyn Fn(&str) -> String) {
     println!("\nall: {} of {all}\n", percent(found, all));
 }
 
-/// Prints the share of redacted values for base64 on several lines.
+/// Prints the share of redacted values for base64 values that are divided into several lines.
 fn print_lines(options: &Options, redact: &dyn Fn(&str) -> String) {
     println!("| wrapped base64 | 2 lines of 76 | 5 lines of 64 | 40 lines of 76 |\n|---|--:|--:|--:|");
     for lines in all_lines() {
@@ -97,7 +97,7 @@ fn print_lines(options: &Options, redact: &dyn Fn(&str) -> String) {
     println!();
 }
 
-/// Prints the share of redacted values for each family of names and each of the surroundings in `NAMED`.
+/// Prints the share of redacted values for each family of names and each surrounding text in `NAMED`.
 fn print_named(options: &Options, redact: &dyn Fn(&str) -> String) {
     let heads: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
     println!("| surrounding | {} |\n|---|{}", heads.join(" | "), "--:|".repeat(heads.len()));

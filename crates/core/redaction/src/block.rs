@@ -85,7 +85,7 @@ fn is_sentence(label: &[u8]) -> bool {
         && label.iter().all(|byte| byte.is_ascii_alphanumeric() || b" :*_().,`'-".contains(byte) || !byte.is_ascii())
 }
 
-/// The value in a fence, or in an indented block, below at most two empty lines.
+/// The value in a fenced block or in an indented block. At most two empty lines may precede the block.
 fn in_block(text: &[u8], next: usize, outer: usize) -> Option<Range<usize>> {
     let mut at = skip_empty(text, next);
     let fence = fence_length(&text[at..]);

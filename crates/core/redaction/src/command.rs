@@ -116,7 +116,7 @@ pub(crate) struct LastCommand {
 }
 
 /// The passwords in the command line whose command is at `hit`. If `hit` is inside the command line that was
-/// read last (`last`) and has the same name, it is an argument, and the result is empty.
+/// read last (`last`) and is the name of the same command, `hit` is an argument, and the result is empty.
 pub(crate) fn passwords(
     text: &[u8],
     hit: &Range<usize>,

@@ -6,11 +6,12 @@ use std::ops::Range;
 use crate::before::{line_after, line_before};
 use crate::judge;
 
-/// Where a value ends. The text directly before and directly after its name is called a frame.
+/// The position at which a value ends. The text directly before the name and the text directly after the name
+/// form the frame of the value.
 enum End {
-    /// At this text on the same line.
+    /// The value ends at this text on the same line.
     At(&'static str),
-    /// At the end of the line.
+    /// The value ends at the end of the line.
     Line,
 }
 

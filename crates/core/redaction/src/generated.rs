@@ -1,5 +1,5 @@
-//! Measures how many generated secrets are redacted, for each combination of surroundings, kind of value and
-//! seed.
+//! Measures how many generated secrets are redacted, for each combination of surrounding text, kind of value
+//! and seed.
 //!
 //! The tests of this crate and the example `generated` include this file. The example prints the results as a
 //! table.
@@ -10,7 +10,7 @@ use crate::passwords::{Dice, KINDS, KINDS_OF_NAMED, Kind, password};
 use crate::surroundings::{Surrounding, WRAPPED, Writing};
 use crate::written::{BASE64, written};
 
-/// The result for the values of one kind in one kind of surroundings.
+/// The result for the values of one kind in one surrounding text.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Count {
     pub num_values: usize,
@@ -20,7 +20,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// Inserts the value into the surroundings, redacts the text, and counts the value.
+    /// Inserts the value into the surrounding text, redacts the result, and counts the value.
     fn add(&mut self, surrounding: &str, value: &str, redact: &dyn Fn(&str) -> String) {
         let redacted = redact(&surrounding.replace('§', value));
         self.num_values += 1;
@@ -32,11 +32,11 @@ impl Count {
     }
 }
 
-/// Whether values of this kind are not tested in surroundings with this way of writing.
+/// Whether values of this kind are not tested in texts that require this way of writing.
 fn is_left_out(kind: Kind, writing: Writing) -> bool {
     match writing {
-        // If `_` replaces its special characters, a value that consists of words or has no digits looks like
-        // the name of a variable.
+        // A value that consists of words or has no digits looks like the name of a variable if `_` replaces
+        // the special characters of the value.
         Writing::Blunt => matches!(kind, Kind::Passphrase | Kind::Phrase | Kind::SignFirst | Kind::SignLast),
         // A phrase in a URL has `-` or `+` instead of blanks.
         Writing::Url | Writing::Percent => kind == Kind::Phrase,
@@ -59,8 +59,8 @@ pub fn measure(surrounding: &Surrounding, kind: Kind, num_values: u64, redact: &
     count
 }
 
-/// A value of the kind, written as its surroundings require. `None` if these surroundings can contain almost
-/// no value of this kind.
+/// A value of the kind, written as the surrounding text requires. `None` if such a text can contain almost no
+/// value of this kind.
 fn written_value(kind: Kind, writing: Writing, dice: &mut Dice) -> Option<String> {
     (0..20).find_map(|_| written(&password(kind, dice), writing))
 }

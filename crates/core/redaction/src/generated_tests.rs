@@ -1,4 +1,4 @@
-//! Checks that at least 95 % of the generated secrets are found in each kind of surroundings.
+//! Checks that at least 95 % of the generated secrets are found in each surrounding text.
 
 use crate::generated::{all_lines, is_gone, measure, measure_lines, measure_named};
 use crate::held_back::HELD_BACK;
@@ -9,10 +9,10 @@ use crate::separators::SEPARATORS;
 use crate::surroundings::{SURROUNDINGS, Surrounding, Writing};
 use crate::{Redactor, SecretsIgnore};
 
-/// The percentage of generated passwords that must be redacted in each kind of surroundings.
+/// The percentage of generated passwords that must be redacted in each surrounding text.
 const ENOUGH_PERCENT: usize = 95;
 
-/// The number of values of each kind that are tested in each kind of surroundings.
+/// The number of values of each kind that are tested in each surrounding text.
 const NUM_VALUES: u64 = 10;
 
 /// The number of values of each kind for each family of names. This number is larger, because the name varies

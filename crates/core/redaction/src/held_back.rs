@@ -1,5 +1,5 @@
 //! More surroundings of the same kinds as in `separators`, with other languages and other names. The rules
-//! were not fitted to these surroundings.
+//! were not adapted to these surroundings.
 
 use crate::surroundings::{Surrounding, Writing, at};
 

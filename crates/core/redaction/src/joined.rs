@@ -40,7 +40,7 @@ pub const JOINED: &[Joined] = &[
     ("batch append", "set SECRET=", "\nset SECRET=%SECRET%", "\n"),
 ];
 
-/// The rules were not fitted to these surroundings.
+/// The rules were not adapted to these surroundings.
 #[rustfmt::skip]
 pub const JOINED_HELD_BACK: &[Joined] = &[
     ("tcl append", "set apiSecret \"", "\"\nappend apiSecret \"", "\"\n"),

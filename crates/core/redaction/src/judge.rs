@@ -249,7 +249,8 @@ pub(crate) fn is_never_a_password(value: &[u8]) -> bool {
     template::is_template(value) || is_reference(value) || is_pattern(value) || is_stand_in(value) || is_address(value)
 }
 
-/// Whether the value has letters and a digit or a special character, is a phrase, or has random capitals.
+/// Whether the value has letters together with a digit, a special character or a blank, or has random
+/// capitals.
 pub(crate) fn is_more_than_a_word(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     (shape.digits + shape.signs + shape.blanks > 0 && shape.letters() > 0) || shape::is_case_noise(value)

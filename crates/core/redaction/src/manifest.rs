@@ -44,7 +44,7 @@ fn is_value(value: &[u8]) -> bool {
         && std::str::from_utf8(value).is_ok()
 }
 
-/// Whether the value consists only of words that mark a position to fill in.
+/// Whether the value is a placeholder that consists only of lower-case words.
 fn is_stand_in(value: &[u8]) -> bool {
     let is_word = |byte: &u8| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'_');
     value.iter().all(is_word) && random::is_placeholder(value)

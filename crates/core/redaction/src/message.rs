@@ -45,8 +45,8 @@ pub struct Phrase<'text>(pub &'text str);
 #[derive(Clone, Debug)]
 pub struct Whole(pub Untrusted);
 
-/// A computed text in which any text of a repository is quoted: a list of Cairn's own words, or the chain of
-/// causes of an error.
+/// A computed text that contains text of a repository only in quotes: a list of Cairn's own words, or the
+/// chain of causes of an error.
 #[derive(Clone, Debug)]
 pub struct Own(pub String);
 
@@ -167,7 +167,7 @@ impl Words for Message {
     }
 }
 
-/// Types whose texts quote all text of a repository and have a limited length.
+/// Types whose texts have a limited length, and contain text of a repository only in quotes.
 macro_rules! own_texts {
     ($($text:ty),*) => {
         $(

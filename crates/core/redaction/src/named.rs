@@ -1,5 +1,5 @@
 //! Surroundings in which the name of the secret varies, and the names of secrets by family. The module
-//! `generated` writes each name in each spelling that its surroundings allow.
+//! `generated` writes each name in each spelling that the surroundings allow.
 
 use crate::surroundings::Writing;
 

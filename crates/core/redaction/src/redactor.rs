@@ -7,7 +7,7 @@ use crate::engine::{self, Span};
 use crate::ignore::{InvalidRule, SecretsIgnore, Silencer};
 use crate::replace::{self, Redacted};
 
-/// If a line contains one of these texts, its findings are declared harmless.
+/// If a line contains one of these texts, the findings on this line are declared harmless.
 const INLINE_MARKERS: [&str; 2] = ["cairn:ignore-secret", "gitleaks:allow"];
 
 /// Redacts the texts of one repository. A redactor is cheap to create, because the rules are compiled once

@@ -1,8 +1,8 @@
-//! The surroundings of generated secrets, in many languages and formats. The module `generated` uses these
-//! surroundings.
+//! Texts that surround generated secrets, in many languages and formats. The module `generated` uses these
+//! texts.
 
-/// The way in which the surroundings delimit a value. It determines which characters the value may contain
-/// and how they are written.
+/// The way in which the surrounding text delimits a value. It determines which characters the value may
+/// contain and how they are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Writing {
     /// The value extends to the end of the line and contains no blanks.
@@ -73,7 +73,7 @@ pub const fn at(name: &'static str, writing: Writing, text: &'static str) -> Sur
     Surrounding { name, writing, text }
 }
 
-/// The surroundings, in many languages and formats.
+/// The surrounding texts, in many languages and formats.
 #[rustfmt::skip]
 pub const SURROUNDINGS: &[Surrounding] = &[
     at("yaml", Writing::Yaml, "db:\n  user: app\n  password: §\n  port: 5432\n"),

@@ -35,8 +35,8 @@ fn is_variable(value: &[u8]) -> bool {
     }
 }
 
-/// Whether the value contains `open` and, after it, `close`. If `close` is missing, the value may be cut, so
-/// a name after `open`, or no text after it, is sufficient.
+/// Whether the value contains `open` and, after it, `close`. If `close` is missing, the end of the value may
+/// be missing. Then the result is also true if a name or nothing follows `open`.
 fn holds_pair(value: &[u8], open: &[u8], close: &[u8]) -> bool {
     let Some(at) = find(value, open) else { return false };
     let inner = &value[at + open.len()..];

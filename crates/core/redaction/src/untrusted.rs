@@ -21,7 +21,7 @@ pub const MAX_UNTRUSTED_CHARS: usize = 300;
 const OPEN: char = '«';
 const CLOSE: char = '»';
 
-/// Replaces the part of a text that exceeds the maximum length.
+/// The character that replaces the omitted part of a text that is too long.
 const ELLIPSIS: char = '…';
 
 /// A longer text is cut to this number of bytes before it is redacted.
@@ -32,7 +32,7 @@ const MAX_REDACTED_BYTES: usize = 16 * 1024;
 const HIDDEN_BEFORE_CUT_BYTES: usize = 2048;
 
 /// Untrusted text that is safe in a message. `Display` adds the quotation marks. [`Untrusted::as_str`]
-/// returns the text without them.
+/// returns the text without the quotation marks.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Untrusted(String);
 
@@ -65,7 +65,7 @@ impl Untrusted {
 
     /// The text with at most this many characters. If the text is longer, an ellipsis replaces its middle.
     /// The end is longer than the beginning, because a path ends with the file name, and a qualified name
-    /// with the name.
+    /// ends with the name of the symbol.
     #[must_use]
     pub fn without_middle(mut self, max_chars: usize) -> Self {
         let num_chars = self.0.chars().count();
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn secret_halved_by_the_cut_is_not_shown() {
-        // Redaction replaces nearly all of `encoded`, the text before the token, with one marker.
+        // `encoded` precedes the token. Redaction replaces nearly all of `encoded` with one marker.
         let encoded = "cGFzc3dvcmQ9azNKOXhRN3daMnBMCg".repeat(1 << 10);
         for length in MAX_REDACTED_BYTES - 60..MAX_REDACTED_BYTES {
             let text = format!("{} {} x", &encoded[..length], token());

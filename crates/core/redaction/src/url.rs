@@ -69,15 +69,15 @@ fn scheme_start(text: &[u8], colon: usize) -> usize {
 }
 
 /// The characters that end a URL only in some places, because a generated password that is not
-/// percent-encoded may contain them. Blanks and some other characters end a URL in every place.
+/// percent-encoded may contain them. Blanks and some other characters always end a URL.
 struct Ends {
-    /// A single quote precedes the URL.
+    /// Whether `'` ends the URL: a single quote precedes the URL.
     quote: bool,
-    /// A code span is open before the URL.
+    /// Whether a backtick ends the URL: a code span is open before the URL.
     backtick: bool,
-    /// The URL is in a table.
+    /// Whether `|` ends the URL: the URL is in a table.
     bar: bool,
-    /// A string literal is open before the URL.
+    /// Whether a backslash ends the URL: a string literal is open before the URL.
     backslash: bool,
 }
 
@@ -109,8 +109,8 @@ impl Ends {
 fn at_sign(rest: &[u8], ends: &Ends) -> Option<usize> {
     let length = (0..rest.len()).find(|at| ends.is_at(&rest[*at..])).unwrap_or(rest.len());
     let whole = &rest[..length];
-    // The name in a placeholder such as `${USER}` may contain any character. In a userinfo, only placeholders
-    // contain braces.
+    // The part before the first `/`, `?` or `#`. This character ends the authority, or is a character of the
+    // password.
     let authority = &whole[..whole.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(whole.len())];
     let last = |part: &[u8]| part.iter().rposition(|byte| *byte == b'@');
     last(authority).or_else(|| {

@@ -6,8 +6,8 @@ use std::ops::Range;
 /// Maximum number of bytes by which a secret is extended.
 const REACH: usize = 1 << 14;
 
-/// Extends secrets to the ends of their words. Rules may find several secrets in one long word, so the last
-/// word is kept and is read only once.
+/// Extends secrets to the ends of their words. Rules may find several secrets in one long word. Therefore the
+/// range of the last word is stored, and each word is read only once.
 #[derive(Default)]
 pub(crate) struct WholeWords {
     last: Range<usize>,

@@ -71,8 +71,8 @@ pub(crate) struct Words<'text> {
     /// Whether a bracket is open before the command.
     is_nested: bool,
     is_over: bool,
-    /// Whether a `'` or `"` on the rest of the line is never closed. If so, the line is not searched again
-    /// for the same quote.
+    /// For `'` and for `"`: whether such a quote on the rest of the line is never closed. If so, the line is
+    /// not searched again for the closing quote.
     unclosed: [bool; 2],
 }
 
@@ -135,7 +135,8 @@ impl<'text> Words<'text> {
         }
     }
 
-    /// Like `quoted_length`, but does not search the rest of a line again for a quote that is never closed.
+    /// Like `quoted_length`. After a quote that is not closed on the line, the rest of the line is not
+    /// searched again for the same quote.
     fn closing(&mut self, inner: &[u8], quote: u8) -> Option<usize> {
         let unclosed = &mut self.unclosed[usize::from(quote == b'"')];
         if *unclosed {

@@ -146,8 +146,8 @@ struct Gap {
 }
 
 impl Gap {
-    /// The length of the character, escape or statement with which `rest` begins. The result is 0 if it
-    /// cannot be between two lines. `at` is the position of `rest` in the text.
+    /// The length of the character, escape or statement with which `rest` begins. The result is 0 if this
+    /// text cannot be between two lines. `at` is the position of `rest` in the text.
     fn length(&mut self, rest: &[u8], at: usize, target: &[u8]) -> usize {
         match rest {
             // An escape inside a string literal.

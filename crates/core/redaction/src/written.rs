@@ -48,7 +48,7 @@ fn is_special_in_yaml(value: &str) -> bool {
     value.starts_with(|first| "!&*[]{}<>|%@`#\"',-?:.~".contains(first)) || value.contains(": ") || value.ends_with(':')
 }
 
-/// Encodes all bytes except letters, digits and `kept`.
+/// Percent-encodes all bytes except ASCII letters, ASCII digits and the bytes in `kept`.
 fn percent_encoded(value: &str, kept: &[u8]) -> String {
     let mut out = String::new();
     for byte in value.bytes() {

@@ -61,7 +61,7 @@ pub enum Command {
         held: BTreeSet<StageName>,
         now_ms: i64,
     },
-    /// Stores the failure of an attempt at a part, whose job is delivered again later.
+    /// Stores the failure of an attempt at a part. The job of the part is delivered again later.
     PostponePart {
         run: RunId,
         postponed: PostponedPart,
@@ -105,7 +105,7 @@ pub enum Command {
         repository: RepositoryId,
         request: u64,
     },
-    /// Stores the outcome of an attempt at the requested sync. The next attempt starts at `until_ms`.
+    /// Stores the outcome of a failed attempt at the requested sync. The next attempt starts at `until_ms`.
     Postpone {
         repository: RepositoryId,
         request: u64,

@@ -108,8 +108,8 @@ mod tests {
             Some(false),
             "options of the answered request do not apply"
         );
-        // The attempt at the first request failed. The second request starts in its place, with the options
-        // of both requests.
+        // The attempt at the first request failed. The second request starts instead of the first request,
+        // with the options of both requests.
         assert!(state.requests.postpone(first, 900));
         let next = state.dispatch(5, 100).expect("a new request does not wait");
         assert_eq!((next.number, next.lane, next.rebuild, next.is_scheduled), (second, Lane::Interactive, true, false));

@@ -74,7 +74,7 @@ pub struct EndedPart {
     pub report: String,
 }
 
-/// The documents that a change needs. A store loads them under the write lock.
+/// The documents that a change needs. A store loads these documents under the write lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reach {
     pub registry: bool,

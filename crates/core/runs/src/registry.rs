@@ -10,8 +10,8 @@ use cairn_domain::{GenerationId, PublishedSeq, RepositoryId, View};
 pub struct Deletion {
     /// Records that began before this generation must be removed.
     pub generation: GenerationId,
-    /// The generations of the repository before the deletion, which stay hidden. This field is set when the
-    /// repository is indexed again. Until then, the whole repository is hidden.
+    /// The generations that the repository had before the deletion. These generations stay hidden. This field
+    /// is set when the repository is indexed again. Until then, the whole repository is hidden.
     pub indexed_again: Option<BTreeSet<GenerationId>>,
 }
 

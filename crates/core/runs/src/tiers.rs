@@ -12,14 +12,14 @@ const TINY_ROWS: u32 = 64;
 /// The limits of one store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tiers {
-    /// Maximum number of rows that a step reads. A step may exceed it only to read a single larger file.
+    /// Maximum number of rows that a step reads. A step may read more rows only if it reads a single file.
     pub step_rows: u32,
     /// A file is rewritten if the share of its dead rows is at least one divided by this number. A tiny file
     /// is rewritten if any row is dead.
     pub dead_part: u32,
 }
 
-/// The number of rows of a file, and the number of dead rows, which no reader sees.
+/// The number of rows of a file, and the number of its dead rows. No reader sees a dead row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Size {
     pub rows: u32,

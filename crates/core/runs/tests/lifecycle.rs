@@ -60,7 +60,7 @@ fn stage_starts_after_its_predecessors_end() {
     assert_eq!(run.in_flight(), [part(StageName::Parse, 0), part(StageName::Parse, 1)]);
     let first = run.end_part(part(StageName::Parse, 1), false, 5).expect("planned");
     assert_eq!((first.is_first, first.released), (true, vec![]));
-    // A second report that the same part ended releases nothing, because the other part has not ended.
+    // A second report of the end of part 1 releases nothing, because part 0 has not ended.
     let again = run.end_part(part(StageName::Parse, 1), true, 6).expect("planned");
     assert_eq!((again.is_first, again.released), (false, vec![]));
     let last = run.end_part(part(StageName::Parse, 0), true, 7).expect("planned");

@@ -1,5 +1,5 @@
-//! Parses the files that are listed on standard input with tree-sitter alone, on all cores. The measured
-//! speed is the reference for the speed of indexing. `cargo run --release -p cairn-syntax --example
+//! Parses files with tree-sitter alone, on all cores. Standard input contains the paths of the files. The
+//! measured speed is the reference for the speed of indexing. `cargo run --release -p cairn-syntax --example
 //! bare_parse -- ROOT < PATHS`
 //!
 //! Reads all files first and measures only the time for parsing. Prints one line of JSON: the numbers of

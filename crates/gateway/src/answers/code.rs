@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::resolution::Resolution;
 use super::source::SourceStamp;
 
-/// Maximum number of other definitions that are listed as text. Further ones are only counted.
+/// Maximum number of other definitions that are listed as text. Further definitions are only counted.
 const MAX_OTHERS: usize = 3;
 
 /// Text of a file, as stored in the index.
@@ -77,8 +77,8 @@ impl CodeText {
         }
     }
 
-    /// The first other definitions, one on each line, and the number of further ones. `clean` makes names
-    /// safe for the output.
+    /// The first other definitions, one on each line, and the number of further definitions. `clean` makes
+    /// names safe for the output.
     pub fn other_definition_lines(&self, clean: impl Fn(&str) -> String) -> Vec<String> {
         let several = self.other_definitions.iter().any(|other| other.repository != self.repository);
         let line = |other: &SymbolPlace| {

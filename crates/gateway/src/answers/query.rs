@@ -1,4 +1,4 @@
-//! A question as it was read.
+//! A parsed question.
 
 use cairn_question::{
     Cut, Expansion, FileNameQuery, Filters, FlowAsked, Mention, ParsedQuery, PatternAsked, RelationshipAsked, Replaced,
@@ -7,8 +7,7 @@ use cairn_question::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A question as it was read: its type and the reason, the strategy, and the names, filters and other
-/// wordings.
+/// A parsed question: its type and the reason, the strategy, and the names, filters and other wordings.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct QueryReport {
     /// The question without white space around it. A long question is shortened.
@@ -57,7 +56,7 @@ pub struct QueryCut {
 /// The reason why a question has its type.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct QueryReason {
-    /// A name of the reason, such as `relationship_words`.
+    /// The name of the reason, such as `relationship_words`.
     pub code: String,
     /// The reason as a sentence.
     pub text: String,
@@ -162,7 +161,7 @@ pub struct QueryStatedFilter {
     pub words: String,
 }
 
-/// The earliest change that a question asks for.
+/// Only code that changed since this time.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QuerySince {

@@ -106,7 +106,7 @@ pub struct IndexProgress {
     pub result: RunResult,
 }
 
-/// The files that a call to index has indexed, and the settings that it used. The fields are a summary of the
+/// The files that an `index` call has indexed, and the settings that it used. The fields are a summary of the
 /// result, in the form of the tool `index_repository`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

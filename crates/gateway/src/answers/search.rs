@@ -18,7 +18,7 @@ pub struct SearchResults {
     pub query_type: String,
     /// The reason why the question has this type.
     pub type_reason: String,
-    /// The question as it was read.
+    /// The parsed question.
     #[serde(default)]
     pub query: Box<QueryReport>,
     /// Facts about the search, such as restrictions that were found in the words of the question.

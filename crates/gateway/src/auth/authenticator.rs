@@ -91,7 +91,7 @@ impl Authenticator {
         let key = Arc::new(found.filter(is_same).ok_or(Refused::Unauthenticated)?);
         let now_ms = self.clock.now_ms();
         if key.is_valid(now_ms) && key.last_used_at_ms.is_none_or(|used_ms| now_ms - used_ms >= TOUCH_EVERY_MS) {
-            // The time of the last use is only shown to the operator. So an error or a delay here must not
+            // The time of the last use is shown only to the operator. So an error or a delay here must not
             // affect the request.
             let (store, id) = (Arc::clone(&self.store), key.id.clone());
             tokio::spawn(async move { store.touch(&id, now_ms).await });

@@ -1,4 +1,4 @@
-//! The query service over HTTP: questions under `/v1`, the Model Context Protocol at `/mcp`.
+//! The query service over HTTP: questions under `/v1`, and the Model Context Protocol at `/mcp`.
 //!
 //! The service is stateless, except that it counts the requests of each key. Replicas that share the cursor
 //! key can answer any request. This includes a request for the next page of an answer that another replica

@@ -6,12 +6,12 @@ use crate::questions::Question;
 pub(super) const OPENAPI: &str = "/v1/openapi.json";
 pub(super) const MCP: &str = "/mcp";
 
-/// All routes. Metrics count requests by these names.
+/// All routes. Metrics count the requests of each route.
 pub fn routes() -> impl Iterator<Item = &'static str> {
     Question::PATHS.iter().copied().chain([MCP, OPENAPI])
 }
 
-/// Whether the question of a route can be sent by GET. Such a question must need no fields and must change
+/// Whether the question of a route can be sent by GET. Such a question has no required fields and changes
 /// nothing.
 pub(super) fn is_read_by_get(path: &str) -> bool {
     let question = Question::parse(path, b"{}");

@@ -951,7 +951,7 @@ async fn vectors_of_another_model_are_reported() {
     }
 }
 
-/// Every answer states how the question was read. The text of a tool contains the type and the reason. To
+/// Every answer states how the question was parsed. The text of a tool contains the type and the reason. To
 /// save tokens, the text contains the other facts about the question only if the call asks for an
 /// explanation.
 #[tokio::test]

@@ -125,7 +125,7 @@ impl Label for IndexProgress {
         let before = std::mem::take(&mut self.indexed);
         self.indexed = IndexedFiles { path: before.path, ..IndexedFiles::of(&self.result, self.state) };
         for (error, before) in self.indexed.errors.iter_mut().zip(before.errors) {
-            // If the path of the file was shortened, the call with this path would not work, so it is
+            // If the path of the file was shortened, the call with this path would not work, so the call is
             // removed.
             error.tool_suggestions.retain(|call| call.tool != "index_status" || error.file == before.file);
         }

@@ -19,8 +19,8 @@ pub(super) fn put_stamps(out: &mut String, stamps: &[SourceStamp]) {
     put_stamps_of(out, stamps, stamps.len());
 }
 
-/// Appends the indexed state of the first repositories, and the number of the others. `num_used` is the
-/// number of all repositories from which the answer was computed.
+/// Appends the indexed state of the first repositories, and the number of the other repositories. `num_used`
+/// is the number of all repositories from which the answer was computed.
 pub(super) fn put_stamps_of(out: &mut String, stamps: &[SourceStamp], num_used: usize) {
     let num_shown = stamps.len().min(MAX_LISTED);
     for stamp in &stamps[..num_shown] {
@@ -41,8 +41,8 @@ pub(super) fn put_stamps_of(out: &mut String, stamps: &[SourceStamp], num_used: 
 }
 
 /// A page of search results. `next` is the call for the next page. The text always contains the type of the
-/// question and the reason for this type. The text contains the other facts about how the question was read
-/// only if an explanation was requested; the structured answer always contains these facts.
+/// question and the reason for this type. The text contains the other facts about the parsed question only
+/// if an explanation was requested; the structured answer always contains these facts.
 pub(super) fn search(answer: &SearchResults, explain: bool, next: Option<&str>) -> String {
     let several = answer.sources.len() > 1;
     let (what, num_shown) =
@@ -94,8 +94,8 @@ fn put_results(out: &mut String, answer: &SearchResults, several: bool) -> Vec<S
     answer.sources.iter().map(rest).collect()
 }
 
-/// How the question was read: its type and the reason for this type, or all facts if an explanation was
-/// requested.
+/// The lines about the parsed question: its type and the reason for this type, or all facts if an explanation
+/// was requested.
 pub(super) fn reading(answer: &SearchResults, explain: bool) -> Vec<String> {
     if explain { answer.reading.clone() } else { vec![answer.type_line()] }
 }
@@ -225,8 +225,8 @@ pub(super) fn graph(answer: &Relationships, relation: &str, more: Option<&str>) 
     out
 }
 
-/// The first nodes with the requested name, and the number of the others. `repository_of` returns the text
-/// with the repository of a node.
+/// The first nodes with the requested name, and the number of the other nodes. `repository_of` returns the
+/// text with the repository of a node.
 fn put_about(out: &mut String, about: &[NodeReport], relation: &str, repository_of: impl Fn(&NodeReport) -> String) {
     for node in about.iter().take(MAX_LISTED) {
         let start = node.start_line.map(|line| format!(":{line}")).unwrap_or_default();

@@ -1,9 +1,9 @@
-//! Completes the schemas of questions: adds the other accepted names of fields, and default values.
+//! Completes the schemas of questions: adds the aliases and the default values of fields.
 
 use schemars::Schema;
 use serde_json::{Value, json};
 
-/// Other accepted names of fields: the route, the field, and its other name. The list must match the
+/// Other accepted names of fields: the route, the field, and the alias of the field. The list must match the
 /// `serde(alias)` attributes of the questions.
 pub(crate) const ALIASES: [(&str, &str, &str); 6] = [
     ("/v1/search", "query", "target"),
@@ -27,7 +27,7 @@ fn defaults(path: &str) -> Vec<(&'static str, Value)> {
 }
 
 /// The schema of the question of a route. A client that checks its questions against the schema can use every
-/// accepted name of a field. Therefore the schema does not require a field that has another name.
+/// accepted name of a field. Therefore the schema does not require a field that has an alias.
 pub(super) fn completed(path: &str, question: Schema) -> Schema {
     let mut question = question.to_value();
     for (field, default) in defaults(path) {

@@ -81,7 +81,7 @@ impl Fixture {
         Self { store, clock, shared: Metastore::new(Arc::new(reads)) }
     }
 
-    /// Reads what a question needs, and returns the names of the repositories.
+    /// Reads the data that a question needs, and returns the names of the repositories.
     async fn ask(&self) -> Result<Vec<String>> {
         let view = self.shared.view().await?;
         let visible = self.shared.visible(&Tenant::local(), &|_| true).await?;

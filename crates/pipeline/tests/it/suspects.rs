@@ -1,4 +1,4 @@
-//! Tests of suspects: jobs whose worker died more than once.
+//! Tests of suspects: jobs that were in progress at more than one death of a worker.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -14,7 +14,8 @@ use cairn_testkit::{ManualClock, MemoryRuns};
 use cairn_wire::{Job, SyncJob};
 use tokio::sync::Notify;
 
-/// Each test locks this mutex, because all tests share the metrics of the process, and one test counts them.
+/// Each test locks this mutex, because all tests share the metrics of the process, and one test checks the
+/// values of these metrics.
 pub static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 /// The result of a sync.

@@ -223,7 +223,7 @@ impl Scan<'_> {
     }
 }
 
-/// Searches some texts in order. No text is searched after the deadline.
+/// Searches these texts in order. No text is searched after the deadline.
 fn search_piece(
     pattern: &Pattern,
     piece: Vec<(Arc<Pack>, u32)>,

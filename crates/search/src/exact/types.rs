@@ -8,10 +8,11 @@ use cairn_ports::IncludeTests;
 
 use crate::{RepositorySelection, Stamp};
 
-/// After the page is full, further hits are counted until this number or this time is reached.
+/// After the page is full, the search counts further hits until it has counted `MAX_COUNTED` hits or has
+/// taken the time `COUNTING`.
 pub(super) const MAX_COUNTED: usize = 10_000;
 pub(super) const COUNTING: Duration = Duration::from_millis(500);
-/// A page is returned after this time, even if it is not full.
+/// After this time, the search returns the page even if the page is not full.
 pub(super) const LONGEST: Duration = Duration::from_secs(3);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -50,7 +51,7 @@ pub struct ExactAnswer {
     /// The limit that ended the page, if the page does not contain all remaining hits.
     pub cut: Option<ExactCut>,
     /// Whether parts of the only hit of the page are missing, because the whole hit exceeds the token limit:
-    /// the lines around it, its later lines, or the ends of its first line.
+    /// the lines around the hit, its later lines, or the ends of its first line.
     pub is_shortened: bool,
     pub next_cursor: Option<String>,
     pub stamps: Vec<Stamp>,

@@ -118,7 +118,7 @@ async fn new_file_is_read_by_its_name() {
     }
     let lines = CodeRequest { lines: Some((3, 3)), ..path_of("src/invoices.py") };
     assert_eq!(searcher.read_code(&lines).await.expect("a line").text, "def load_invoice(key):\n");
-    // An indexed file comes first.
+    // An indexed file is preferred to a changed file.
     let read = searcher.read_code(&path_of("src/shop.py")).await.expect("an indexed file");
     assert_eq!(read.substitution, None);
 }
@@ -160,7 +160,8 @@ async fn changed_files_that_were_not_read_are_counted() {
     let error = searcher.read_code(&path_of("src/left/l7.py")).await.expect_err("not read");
     assert!(error.message.contains("too many files changed"), "{error:?}");
     assert_eq!(error.next_calls[0].tool, "index_repository");
-    // An exact name does not depend on the other files.
+    // If a changed file defines exactly the requested name, the answer does not mention the files that were
+    // not read.
     let exact = searcher.read_code(&code("load_invoice")).await.expect("found");
     assert_eq!(exact.substitution.expect("a label").reason, "in a file that changed after it was indexed");
 }

@@ -12,7 +12,8 @@ use cairn_testkit::FakeContent;
 use crate::counting::Counted;
 use crate::{request, searcher_over};
 
-/// A repository with files that call and import each other, and two definitions of a name.
+/// A repository with calls and imports between the functions of its files, and with many definitions of
+/// `render`.
 fn service(name: &str) -> FakeContent {
     let mut content = FakeContent::new(name, "c1").file("docs/guide.md", "markdown", "How the user signs in.\n");
     for number in 0..40 {

@@ -102,7 +102,7 @@ async fn flow(content: FakeContent, question: &str) -> SearchAnswer {
     answer
 }
 
-/// The names of the steps are listed, because the chunk shows two of them.
+/// The names of the steps are listed, because the chunk shows two steps.
 #[tokio::test]
 async fn path_leads_through_a_chunk_with_several_definitions() {
     let answer = flow(small_file(), "path from login to store").await;

@@ -161,8 +161,8 @@ async fn empty_search_is_widened_once() {
     check(request(MANY_NAMES, &["many"], nothing()), false, [5, 0, 1, 0, 1, 19, 7]).await;
 }
 
-/// If nothing matches the filters that a question states in words, a second retrieval drops them. Both
-/// retrievals use one embedding call and one resolution of the names.
+/// If nothing matches the filters that a question states in words, a second retrieval drops these filters.
+/// Both retrievals use one embedding call and one resolution of the names.
 #[tokio::test]
 async fn dropped_filters_are_embedded_once() {
     let searches = async |question: &str| {

@@ -43,7 +43,7 @@ async fn answer_states_how_many_edges_a_relation_has() {
     assert_eq!(found.found.iter().filter(|found| !found.hit.via.is_empty()).count(), 60);
 }
 
-/// A function of 300 lines that calls `open` on its last lines, in several chunks.
+/// A function of 300 lines in several chunks. The function calls `open` on its last lines.
 fn long_caller(calls: &[u32]) -> FakeContent {
     let line = |line: u32| match line {
         1 => "fn start() {\n".to_owned(),
@@ -121,8 +121,8 @@ async fn all_callers_in_one_chunk_are_shown() {
     assert_eq!(sites(&found), [expect]);
 }
 
-/// A caller of several definitions belongs to the first of them, even if its call to another definition is
-/// more certain.
+/// A caller of several definitions belongs to the first of these definitions, even if the call to another
+/// definition has a higher confidence.
 #[tokio::test]
 async fn caller_of_several_definitions_belongs_to_the_first() {
     let mut content = FakeContent::new("runs", "c1");

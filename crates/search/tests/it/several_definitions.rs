@@ -1,5 +1,5 @@
 //! Checks that the definitions of one name, and files with one path in several repositories, are
-//! distinguished, and that answers state how many of them are left out.
+//! distinguished, and that answers state how many definitions or files are left out.
 
 use cairn_domain::{EdgeKind, SymbolKind};
 use cairn_search::{
@@ -10,7 +10,8 @@ use cairn_testkit::FakeContent;
 use crate::searcher_over;
 use crate::strategies::{ask, shown};
 
-/// `number` files that each define `run`, and a function `main` that calls only the last of them.
+/// `number` files that each define `run`, and a function `main` that calls only the last of these
+/// definitions.
 fn many_runs(number: usize) -> FakeContent {
     let mut content = FakeContent::new("many", "c1");
     for number in 0..number {
@@ -127,7 +128,7 @@ async fn other_repositories_with_the_same_path_are_named() {
     let (repository, also_in, notes) = read("README.md", None, None).await;
     assert_eq!((repository.as_str(), also_in), ("a/shop", vec!["b/shop".to_owned()]));
     assert_eq!(notes, ["«README.md» is also a path in b/shop; `repository` selects one of them."]);
-    // The context selects the repository that contains it.
+    // The path in the context selects the repository that contains this path.
     let (repository, also_in, _) = read("README.md", Some("src/only_b.py"), None).await;
     assert_eq!((repository.as_str(), also_in), ("b/shop", vec!["a/shop".to_owned()]));
     // The requested path is only the end of a path in the repositories.

@@ -12,7 +12,7 @@ use super::{request, searcher_over};
 const QUESTION: &str = "how are expired webhook signatures rejected";
 
 /// A repository about webhooks that contains most words of the question, and other repositories that contain
-/// only its common words.
+/// only the common words of the question.
 fn contents() -> Vec<FakeContent> {
     let webhooks = "fn check() {\n    // Webhook signatures that are expired are rejected.\n    reject();\n}\n";
     let related = "fn verify() {\n    // Rejected: the webhook has no signatures.\n    fail();\n}\n";
@@ -92,7 +92,8 @@ async fn question_about_all_repositories_has_results_in_all() {
     assert_eq!(num_tables, 20);
 }
 
-/// An abbreviation is the same word, so a repository that abbreviates the words of the question is related.
+/// An abbreviation counts as the same word, so a repository that abbreviates the words of the question is
+/// related.
 #[tokio::test]
 async fn repository_with_abbreviations_is_not_left_out() {
     let file = |name: &str, text: &str| FakeContent::new(name, "c").file("src/a.rs", "rust", text);

@@ -2,9 +2,10 @@
 //! repositories.
 //!
 //! A discovery may be run twice and may be stopped at any point: each registration is independent, and an
-//! unchanged record is not written. If a list cannot be read, its organisation is not changed. A vanished
-//! repository is deleted only if three conditions are true: the operator allows it, all lists of the tenant's
-//! organisations could be read, and the reason for the absence is known (`Absence`).
+//! unchanged record is not written. If the list of an organisation cannot be read, the records of its
+//! repositories are not changed. A vanished repository is deleted only if three conditions are true: the
+//! operator allows it, all lists of the tenant's organisations could be read, and the reason for the absence
+//! is known (`Absence`).
 
 mod changes;
 mod decide;

@@ -60,8 +60,8 @@ impl Sweep {
         failures.end(deleted.len() as u64)
     }
 
-    /// Deletes the artifacts that were written before `until_ms` and that no live manifest names. Returns
-    /// their keys.
+    /// Deletes the artifacts that were written before `until_ms` and that no live manifest names. Returns the
+    /// keys of the deleted artifacts.
     async fn dead(
         &self,
         manifests: Live<'_>,
@@ -115,7 +115,7 @@ impl Sweep {
             return Ok(());
         }
         let manifest = match self.artifacts.manifest(reference).await {
-            // Readers use the manifests without links, so none of those may be missing.
+            // If `with_links` is false, readers use the manifest, so the manifest must exist.
             Err(error) if with_links && self.was_removed(reference, &error).await? => return Ok(()),
             manifest => manifest?,
         };

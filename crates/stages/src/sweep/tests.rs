@@ -249,8 +249,8 @@ async fn artifacts_of_a_repository_with_a_damaged_manifest_are_kept() {
     assert_eq!(left, [kept]);
 }
 
-/// During a sync or run, no manifest names its packs or its link state yet. These artifacts must be kept even
-/// if they are older than the grace period.
+/// During a sync or run, no manifest names the new packs or the new link state yet. These artifacts must be
+/// kept even if they are older than the grace period.
 #[tokio::test]
 async fn running_sync_keeps_artifacts_of_its_repository() {
     let listed = Listed { at_work: [repository("long")].into(), ..Listed::default() };

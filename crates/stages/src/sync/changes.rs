@@ -13,8 +13,9 @@ const BYTES_PER_PART: u64 = 16 * 1024 * 1024;
 const GONE_PER_PART: usize = 5_000;
 
 /// Returns the sorted paths whose records change. A doubtful entry of the previous manifest (see
-/// `is_doubtful`) is treated as indexed only in a rebuild. In any other run, it is treated as an entry
-/// without records, and the facts that the run writes for the same content replace its facts.
+/// `is_doubtful`) is treated as indexed only in a rebuild. In any other run, such an entry is treated as an
+/// entry without records, and the facts that the run writes for the same content replace the facts of the
+/// entry.
 pub(crate) fn changed_paths(before: &Manifest, now: &Manifest, rebuild: bool) -> Vec<ChangedPath> {
     let mut changed = Vec::new();
     merge(&before.entries, &now.entries, |path, old, new| {

@@ -1,7 +1,7 @@
 //! Ends the work of a sync at its deadline.
 //!
-//! The work of a sync runs on threads, which cannot be ended from outside. So all of this work checks the
-//! meter of the sync at intervals, and returns if the sync was stopped.
+//! The work of a sync runs on threads, which cannot be ended from outside. So the code on these threads
+//! checks the meter of the sync at intervals, and returns if the sync was stopped.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,8 +25,8 @@ impl Deadline {
         Self { began_at, limit_seconds }
     }
 
-    /// Runs a part of the sync. If the deadline passes, the threads that work for the sync are stopped. They
-    /// are also stopped if the caller drops the future, for example because the lease is lost.
+    /// Runs a part of the sync. If the deadline passes, the threads that work for the sync are stopped. The
+    /// threads are also stopped if the caller drops the future, for example because the lease is lost.
     pub(super) async fn limit<T>(
         self,
         meter: &Arc<SyncMeter>,

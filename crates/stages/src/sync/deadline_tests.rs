@@ -107,7 +107,8 @@ impl ContentReader for SilentReader {
     }
 }
 
-/// A world with a published generation. After that, its source does not answer one of the calls.
+/// A world with a published generation. After the publication, the source of the world does not answer one of
+/// the calls.
 async fn silent_world(call: Call) -> (World, tokio::sync::mpsc::UnboundedReceiver<()>, mpsc::Receiver<()>) {
     let mut world = World::new().await;
     world.publish(false, RunState::Published).await;
@@ -147,7 +148,7 @@ async fn source_that_gives_no_answer_is_over_budget() {
     }
 }
 
-/// If a caller no longer waits for the sync, its threads end too.
+/// If a caller no longer waits for the sync, the threads of the sync end too.
 #[tokio::test]
 async fn threads_of_a_dropped_sync_end() {
     for call in [Call::Head, Call::Open, Call::Settings, Call::Content] {

@@ -22,7 +22,7 @@ impl Sync {
             let asked_at = Instant::now();
             let renewing = self.ledger.renew(lease, self.clock.now_ms(), self.lease_ms, meter.progress());
             // If this process was held up until the lease had expired, the ledger decides: it renews the
-            // lease unless another holder has taken it.
+            // lease unless another holder has taken the lease.
             match tokio::time::timeout_at(held_until.max(asked_at + lasts / 4), renewing).await {
                 Ok(Ok(())) => (held_until, pause) = (asked_at + lasts, lasts / 4),
                 Ok(Err(error)) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => {

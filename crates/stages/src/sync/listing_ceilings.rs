@@ -34,7 +34,7 @@ impl ListingCeilings {
                 "the source has at least {num_paths} paths; the limit is {limit} (`sources.max_entries`)"
             ));
         }
-        // Until the listing is complete, it may still get as many paths as the limit allows.
+        // Until the listing is complete, the number of paths may still grow to the limit.
         let most_paths = if is_complete { num_paths } else { self.max_paths };
         let limit = self.max_path_bytes.saturating_add(most_paths.saturating_mul(BYTES_PER_PATH));
         if path_bytes > limit {

@@ -111,7 +111,7 @@ impl Sync {
         blocking(move || settings::read(tree.as_ref(), &operator, &request_settings, &meter, on_change)).await
     }
 
-    /// Returns a limit that ends a listing as soon as it exceeds a ceiling of the operator.
+    /// Returns a limit that ends a listing as soon as the listing exceeds a ceiling of the operator.
     fn listing_limit(&self) -> ListingLimit {
         let ceilings = ListingCeilings::of(&self.operator);
         ListingLimit::new(move |listed| {

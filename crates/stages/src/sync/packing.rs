@@ -240,8 +240,8 @@ impl Worker {
         Ok(())
     }
 
-    /// If the content already has facts, it gets the slot and the outcome of these facts. Returns whether it
-    /// has facts.
+    /// If the content already has facts, it gets the slot and the outcome of these facts. Returns whether the
+    /// content has facts.
     fn reuse_facts(&self, content: &mut Content) -> bool {
         let Some(known) = content.facts_key.and_then(|key| self.known.get(&key)) else { return false };
         content.source = Some(known.slot.clone());

@@ -156,8 +156,9 @@ fn redacted(
     Ok((redacted.text.into_owned(), repository))
 }
 
-/// Creates the rules for reading a tree on disk from the bytes of the tree's settings files. The sync later
-/// applies the same rules again. After the sync was stopped, the decisions of the rules are not valid.
+/// Creates the rules for reading a tree on disk. `files` contains the bytes of the tree's settings files. The
+/// sync later applies the same rules again. After the sync was stopped, the decisions of the rules are not
+/// valid.
 pub fn path_rules(
     files: Vec<(RepoPath, Vec<u8>)>,
     operator: &Operator,
@@ -178,7 +179,7 @@ pub fn path_rules(
     compile(&rule_settings(&repository, operator, request, ignore_files), &repository, operator, meter)
 }
 
-/// Compiles the rules. They make no further decisions after the sync was stopped.
+/// Compiles the rules. After the sync was stopped, the compiled rules make no valid decisions.
 fn compile(
     settings: &RuleSettings,
     repository: &RepositorySettings,

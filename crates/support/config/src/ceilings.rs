@@ -35,8 +35,8 @@ ceilings! {
     /// The total length of all paths of a source, including the paths of its directories. For each path, 160
     /// more bytes are allowed.
     max_total_path_bytes, "CAIRN_MAX_TOTAL_PATH_BYTES", 16 << 20, bytes;
-    /// The number of paths of a source whose content is also at another path, whether they are indexed or
-    /// not. For each distinct content, one more path is allowed.
+    /// The number of paths of a source whose content is also at an earlier path, whether these paths are
+    /// indexed or not. For each distinct content, one more path is allowed.
     max_repeated_paths, "CAIRN_MAX_REPEATED_PATHS", 250_000, number;
     /// The total size of all files to be indexed. Content at several paths counts once for each path.
     max_expanded_bytes, "CAIRN_MAX_EXPANDED_BYTES", 4 << 30, bytes;

@@ -14,8 +14,8 @@ pub(crate) struct Faulty<P: ?Sized, F> {
     pub(crate) fault: F,
 }
 
-/// Creates planted faults from a table with names, faults, and the checks that must notice them. `wrap`
-/// converts the wrapper to a boxed trait object of the port.
+/// Creates the planted faults of a table. Each row contains a name, a fault, and the check that must notice
+/// the fault. `wrap` converts the wrapper to a boxed trait object of the port.
 pub(crate) fn planted<P: ?Sized, F: Copy + Send + Sync + 'static>(
     table: impl IntoIterator<Item = (&'static str, F, &'static str)>,
     wrap: fn(Faulty<P, F>) -> Box<P>,

@@ -21,7 +21,7 @@ pub trait SourceUnderTest: Send + Sync {
     /// are the same. The time of each state is one minute after the time of the previous state.
     fn hold(&self, files: &BTreeMap<Vec<u8>, Vec<u8>>) -> Result<Source>;
 
-    /// Whether each state is a commit, so that the times of changes are known.
+    /// Whether each state is a commit. The times of changes are known only for commits.
     fn has_history(&self) -> bool;
 
     /// Whether the head can be read without opening the tree.

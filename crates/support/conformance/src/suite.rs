@@ -5,13 +5,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use futures::future::LocalBoxFuture;
 
-/// The time limit of a check. It is longer than any check takes on a slow server, so a check that reaches the
-/// limit will never end.
+/// The time limit of a check. Even on a slow server, every check needs less time, so a check that reaches the
+/// limit would never end.
 const CHECK_DEADLINE: Duration = Duration::from_secs(120);
 
 /// A check of one rule in a port's contract. `P` is the port's trait.
 pub struct Check<P: ?Sized + 'static> {
-    /// The rule, as the name of a function.
+    /// The name of the function that checks the rule.
     pub name: &'static str,
     pub run: for<'a> fn(&'a P) -> LocalBoxFuture<'a, Result<()>>,
 }
@@ -32,7 +32,7 @@ macro_rules! checks {
 }
 pub(crate) use checks;
 
-/// An environment variable. If it contains the name of a check, only this check is run, and no faults are
+/// An environment variable. If its value is the name of a check, only this check is run, and no faults are
 /// planted.
 const ONLY: &str = "CAIRN_CHECK";
 

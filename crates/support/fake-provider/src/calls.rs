@@ -19,8 +19,8 @@ pub struct Call {
     /// `None` if the connection ended without a reply.
     pub status: Option<u16>,
     pub is_question: bool,
-    /// Whether the call came too early: before the time that an earlier reply with status 429 set for its
-    /// key.
+    /// Whether the call came too early: before the time that an earlier reply with status 429 set for the key
+    /// of this call.
     pub is_early: bool,
 }
 

@@ -38,7 +38,7 @@ pub enum Fault {
     TooLarge,
     /// The connection ends without a reply.
     HangUp,
-    /// This call, and all calls within this time, end without a reply.
+    /// This call, and all later calls within this time, end without a reply.
     Outage {
         ms: u64,
     },

@@ -37,7 +37,8 @@ pub struct Provider {
     script: VecDeque<Fault>,
     outage_until: Duration,
     usage: HashMap<String, Usage>,
-    /// For each key, the time from which it may call again. Replies with status 429 set this time.
+    /// For each key, the time from which calls with this key are allowed again. Replies with status 429 set
+    /// this time.
     not_before: HashMap<String, Duration>,
     calls: Vec<Call>,
     /// The texts whose vectors were returned in earlier calls.
@@ -228,8 +229,8 @@ impl Provider {
         Reply::Response { status, headers, body, after: self.settings.latency, is_cut: false }
     }
 
-    /// If the reply has status 429 and its `Retry-After` contains seconds, records the time from which the
-    /// key may call again. If `Retry-After` contains a date, the test itself must check the wait.
+    /// If the reply has status 429 and its `Retry-After` contains seconds, records the time from which calls
+    /// with the key are allowed again. If `Retry-After` contains a date, the test itself must check the wait.
     fn note_wait(&mut self, now: Duration, key: &str, reply: &Reply) {
         let Reply::Response { status: 429, headers, .. } = reply else { return };
         let retry_after = headers.iter().find(|(name, _)| name == "retry-after");

@@ -13,7 +13,7 @@ pub(crate) struct Usage {
     steps: BTreeMap<u64, (u64, u64)>,
 }
 
-/// The limits in a window. `None` means unlimited.
+/// The limits on the usage in one window. `None` means unlimited.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Limits {
     pub requests: Option<u64>,

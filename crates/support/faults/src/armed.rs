@@ -76,7 +76,7 @@ fn overflow(depth: u64) -> u64 {
     depth + black_box(overflow(black_box(depth) + 1))
 }
 
-/// The grace period that a test requests, in milliseconds.
+/// The grace period before sweeping that a test requests, in milliseconds.
 pub fn sweep_grace_ms() -> Option<i64> {
     std::env::var("CAIRN_SWEEP_GRACE_MS").ok()?.parse().ok()
 }
@@ -111,8 +111,8 @@ fn set((point, count, fault): (&str, u64, Fault)) {
     armed.expect("a fail point can be armed");
 }
 
-/// Blocks only the work that passes the point. If a thread of the runtime slept, it would also block other
-/// tasks that wait for this thread.
+/// Blocks only the work that passes the point. A sleeping thread of the runtime would also block other tasks
+/// that wait for this thread.
 fn sleep(lasts: Duration) {
     use tokio::runtime::{Handle, RuntimeFlavor};
     #[expect(clippy::disallowed_methods, reason = "the test requests a blocked thread")]

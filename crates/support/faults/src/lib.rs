@@ -99,8 +99,8 @@ macro_rules! fail_point {
     ($name:expr $(, $failure:expr)?) => {{}};
 }
 
-/// Marks the start of work with a name: `poison_point!("{part} of run {run}")`. If `CAIRN_POISON` names this
-/// work, the process overflows its stack and ends.
+/// Marks the start of some work, and gives the work a name: `poison_point!("{part} of run {run}")`. If
+/// `CAIRN_POISON` names this work, the process overflows its stack and ends.
 #[cfg(feature = "failpoints")]
 #[macro_export]
 macro_rules! poison_point {

@@ -3,8 +3,8 @@
 //! - `<folder>/<repository>/<generation>-<hash>`: a layer that a run staged.
 //! - `<folder>/<repository>/merged-<hash>` or `merged-<newest generation>-<hash>`: a layer that replaces
 //!   other layers.
-//! - `<folder>/<repository>/settled-<generation>`: a mark. It means that this generation is settled (no view
-//!   in use is older).
+//! - `<folder>/<repository>/settled-<generation>`: a mark. The mark means that this generation is settled (no
+//!   view in use is older than the generation).
 //!
 //! The hash is computed from the bytes of the layer. So staging the same records again writes nothing, and
 //! staging more records in the same generation adds a layer.

@@ -45,7 +45,8 @@ impl Collections {
 }
 
 impl Drop for Collections {
-    /// Uses a separate thread, because the runtime of the test may be the runtime that drops this value.
+    /// Uses a separate thread, because this value may be dropped on a thread of the test's runtime, and a
+    /// second runtime cannot run on such a thread.
     fn drop(&mut self) {
         let deleting = || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -1,4 +1,5 @@
-//! Starts all four servers, except those whose addresses are in the environment.
+//! Starts RabbitMQ, MinIO, Neo4j and the test server with Qdrant's protocol, except the servers whose
+//! addresses are in the environment.
 
 use std::env;
 use std::path::Path;

@@ -67,7 +67,7 @@ pub fn neo4j_url() -> Option<String> {
 }
 
 /// Whether this test run skips all tests that use servers. Tests that start their own servers call this
-/// function. If it returns true, the test must return.
+/// function. If this function returns true, the test must return.
 pub fn is_left_out(test: &str) -> bool {
     let is_local = is_local();
     if is_local {

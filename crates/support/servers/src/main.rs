@@ -12,8 +12,8 @@ use tokio::process::{Child, Command};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Starts RabbitMQ, MinIO, Neo4j and a server with Qdrant's protocol, for tests. If CAIRN_RABBITMQ_URL,
-/// CAIRN_S3_URL, CAIRN_NEO4J_URL or CAIRN_QDRANT_URL contains an address, that server is used instead of a
-/// new one.
+/// CAIRN_S3_URL, CAIRN_NEO4J_URL or CAIRN_QDRANT_URL contains an address, the server at this address is used
+/// instead of a new server.
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]

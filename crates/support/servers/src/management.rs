@@ -38,7 +38,7 @@ impl Vhost {
         &self.amqp_url
     }
 
-    /// The address for clients of another node in the same cluster.
+    /// The address of this vhost for clients that connect to another node of the same cluster.
     pub fn url_at(&self, node_url: &str) -> Result<String> {
         inside(node_url, &self.name)
     }

@@ -106,8 +106,10 @@ fn free_for(lock: &Path) -> Option<Duration> {
     Some(SystemTime::now().duration_since(modified().ok()?).unwrap_or_default())
 }
 
-/// The order in which namespaces are tried. The namespace that was used last comes first, because the server
-/// has plans for its statements. Unused namespaces come last, because their constraints must be created.
+/// The order in which namespaces are tried. Among the namespaces that have been free for at least
+/// `SETTLED_AFTER`, the one that was used last comes first, because the server has plans for its statements.
+/// Namespaces that have been free for a shorter time come next. Unused namespaces come last, because their
+/// constraints must be created.
 fn order(free_for: Option<Duration>) -> (u8, Duration) {
     match free_for {
         Some(time) if time >= SETTLED_AFTER => (0, time),

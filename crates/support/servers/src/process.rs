@@ -73,7 +73,7 @@ impl ServerProcess {
         self.running.as_ref().map(|running| running.leader.id())
     }
 
-    /// The highest peak memory of the process and its children, in bytes.
+    /// The highest peak memory of a single process, among the process and its children, in bytes.
     pub fn peak_memory_bytes(&self) -> u64 {
         self.pid().map_or(0, group::peak_memory_bytes)
     }

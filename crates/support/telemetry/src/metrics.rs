@@ -89,7 +89,7 @@ pub const BROKER_GAUGES: [Reading; 4] = [
     ("cairn_broker_consumers_wanted", "Consumers that should be attached.", Kind::Gauge),
 ];
 
-/// The kind of a number that another component counts.
+/// The kind of a value that another component maintains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// The number only increases.
@@ -98,11 +98,11 @@ pub enum Kind {
     Gauge,
 }
 
-/// A number that another component counts: its metric name, its help text and its kind.
+/// A value that another component maintains: the metric name, the help text and the kind of the value.
 pub type Reading = (&'static str, &'static str, Kind);
 
-/// Exports numbers that another component counts. `read` is called at each scrape, and returns one value for
-/// each of the `readings`, in the same order. If a name is exported twice in a process, the first export
+/// Exports values that another component maintains. `read` is called at each scrape, and returns one value
+/// for each of the `readings`, in the same order. If a name is exported twice in a process, the first export
 /// stays in effect.
 pub fn export(readings: &[Reading], read: impl Fn() -> Vec<u64> + Send + Sync + 'static) {
     let metrics = readings.iter().filter_map(|(name, help, kind)| match kind {

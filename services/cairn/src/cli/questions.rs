@@ -66,7 +66,7 @@ pub struct SearchArguments {
     /// A path near the wanted code. Files and definitions near this path come first.
     #[arg(long, value_name = "PATH")]
     pub context_path: Option<String>,
-    /// Do not find files with similar names.
+    /// Do not find files whose names are only similar to the searched name.
     #[arg(long)]
     pub exact_filename: bool,
     /// Compare the searched name only with the last part of each path.
@@ -180,7 +180,7 @@ pub enum GraphCommand {
 pub enum RunsCommand {
     /// Show one run with its result and errors.
     Show {
-        /// The id that `runs` shows.
+        /// The id of the run, as `cairn runs` shows it.
         #[arg(value_name = "ID")]
         run: String,
         /// Repository of the run; required for older runs.
@@ -192,7 +192,7 @@ pub enum RunsCommand {
     Cancel {
         /// Name of the repository. Default: all repositories.
         repository: Option<String>,
-        /// Cancel only the run with this id, which `runs` shows.
+        /// Cancel only the run with this id. `cairn runs` shows the ids.
         #[arg(long, value_name = "ID")]
         run: Option<String>,
     },

@@ -123,7 +123,7 @@ fn tests(tests: WantTests) -> Option<&'static str> {
     }
 }
 
-/// The text of the question comes last, because it may need `--` before it.
+/// The text of the question comes last, because this text may need `--` before it.
 fn search(question: &SearchQuestion) -> Words {
     Words::of(&["search"])
         .options("--repo", &question.repositories)

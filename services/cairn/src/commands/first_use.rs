@@ -1,5 +1,5 @@
-//! Indexes the working tree that contains the working directory before the first question about this tree is
-//! answered.
+//! Indexes the working tree of the working directory. This happens before the first question about this tree
+//! is answered.
 
 use std::ops::ControlFlow;
 use std::path::Path;

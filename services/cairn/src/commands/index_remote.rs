@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A repository to be indexed by the server.
 struct Wanted {
-    /// The target in the command, or the line of the list that contains it.
+    /// The target in the command, or the file and the line of the list entry (`list.yaml:7`).
     place: String,
     question: anyhow::Result<IndexQuestion>,
 }

@@ -7,8 +7,8 @@ use super::print;
 use crate::exit::CommandReply;
 use crate::reported::{ReportedError, with_commands, with_commands_in};
 
-/// Answers the question, and prints the answer with suggested commands. If the command did not name the
-/// repository of the question, the answer may come from another repository.
+/// Answers the question, and prints the answer with suggested commands. If the command named no repository
+/// (`is_named` is false), the answer may come from a repository other than the one in the question.
 pub(crate) async fn answered(agent: &dyn Agent, question: &Question, is_named: bool, json: bool) -> CommandReply {
     let answer = match is_named {
         true => questions::answer(agent, question).await,

@@ -267,9 +267,9 @@ fn index_call(tree: &UnindexedTree) -> NextCall {
     }
 }
 
-/// The registered repository to which a target refers by its name, its URL or the last part of its name.
-/// `None` for a path that exists: the caller then finds the record by the path, and can apply a changed name
-/// in `.cairn.yaml`.
+/// The registered repository that a target names. The target may be the name of the repository, its URL, or
+/// the last part of its name. `None` for a path that exists: the caller then finds the record by the path,
+/// and can apply a changed name in `.cairn.yaml`.
 fn known<'r>(records: &'r [RepositoryRecord], target: &str) -> Option<&'r RepositoryRecord> {
     if let Some(record) = records.iter().find(|record| record.name.as_str() == target) {
         return Some(record);
@@ -292,7 +292,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The error for a target that cannot be indexed. If a directory with a similar name exists, the error
-/// suggests it.
+/// suggests this directory.
 pub(crate) fn unusable_target(error: SourceError, target: &str) -> QueryError {
     // A target with `@` may contain a password, so the error does not show it.
     let shown = (!target.contains('@')).then(|| target.to_owned());

@@ -138,7 +138,8 @@ impl Home {
         let live: BTreeSet<String> = live.iter().map(ToString::to_string).collect();
         for folder in ["stat", "history", "declared"].map(|folder| self.directory.join(folder)) {
             for path in fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
-                // A file with an extension is temporary, because a process is still writing it.
+                // A file with an extension is a temporary file that a process is still writing, so it is
+                // kept.
                 let is_live = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| live.contains(name));
                 if path.extension().is_none() && !is_live {
                     remove_if_exists(&path)?;

@@ -248,7 +248,7 @@ impl Local {
         Ok(())
     }
 
-    /// Publishes the ready parts of the run and waits until it has ended.
+    /// Publishes the ready parts of the run and waits until the run has ended.
     async fn drive(&self, broker: &LocalBroker, run: RunId, progress: &dyn Progress) -> anyhow::Result<Indexed> {
         loop {
             // If the broker is idle, the jobs are sent again. Jobs may be missing, because a reply of the

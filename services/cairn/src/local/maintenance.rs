@@ -79,8 +79,8 @@ impl Local {
     }
 
     /// Deletes the artifacts of a removed repository. If another process indexes the repository again at the
-    /// same time, its artifacts are not deleted: either that process holds the lease, and this function
-    /// deletes nothing, or that process waits until this function releases the lease.
+    /// same time, the artifacts of that process are not deleted: either that process holds the lease, and
+    /// this function deletes nothing, or that process waits until this function releases the lease.
     async fn purge(&self, repository: RepositoryId) -> anyhow::Result<()> {
         let lease = match self.runs.lease(repository, self.clock.now_ms(), PURGE_LEASE_MS).await {
             Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => return Ok(()),

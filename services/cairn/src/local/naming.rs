@@ -25,7 +25,7 @@ pub struct Named {
 impl Local {
     /// The name for a source that a call identifies by its path or URL, and the record that gets this name.
     /// If the call contains no name, a registered working tree or directory keeps its record. If the name in
-    /// `.cairn.yaml` belongs to another repository, it is not used.
+    /// `.cairn.yaml` belongs to another repository, that name is not used.
     pub(crate) fn named(
         &self,
         source: &Source,
@@ -40,7 +40,8 @@ impl Local {
     }
 
     /// The name that a registered repository gets if its settings declare the name `declared`. If the current
-    /// name of the repository comes from a call or from the list of an organisation, it is kept.
+    /// name of the repository comes from a call or from the list of an organisation, the current name is
+    /// kept.
     pub(super) fn name_after(
         &self,
         record: &RepositoryRecord,
@@ -86,7 +87,8 @@ impl Local {
 }
 
 /// The record for a name in a call. The id of a renamed repository is derived from its original name, so no
-/// other repository can have this name. Returns an error if a different repository originally had the name.
+/// other repository can get this original name. Returns an error if a different repository originally had the
+/// name.
 fn given_name(name: RepositoryName, source: &Source, known: &[RepositoryRecord]) -> anyhow::Result<Named> {
     let id = RepositoryId::derive(&Tenant::local(), &name);
     match known.iter().find(|record| record.id == id && record.name != name) {

@@ -57,7 +57,8 @@ async fn work(installation: &Installation) -> anyhow::Result<[Check; 5]> {
     let check = |what: &str, fault| Check { what: what.to_owned(), fault };
     // A wait for a retry is not a fault, because it ends without an action of the operator.
     let retries = some_of(waiting.into_iter()).map_or_else(|| "retries".to_owned(), |some| format!("retries ({some})"));
-    // The owner of a repository corrects the reason, so a failed sync is not a fault of the cluster.
+    // The owner of a repository must correct the cause of a failed sync, so a failed sync is not a fault of
+    // the cluster.
     let failed = some_of(repositories.failed.into_iter());
     let failed = failed.map_or_else(|| "syncs".to_owned(), |some| format!("syncs ({some})"));
     let other = some_of(repositories.of_other_model.into_iter()).map(|some| {

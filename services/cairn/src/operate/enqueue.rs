@@ -50,7 +50,7 @@ pub(super) async fn enqueue(installation: &Installation, arguments: EnqueueArgum
 
 fn entries(arguments: &EnqueueArguments) -> anyhow::Result<Vec<Entry>> {
     let Some(file) = &arguments.file else {
-        // Errors contain the number of the URL on the command line, not the URL itself, because it may
+        // Errors contain the number of the URL on the command line, not the URL itself, because the URL may
         // contain a credential.
         let of_url =
             |(number, url): (usize, &String)| Entry { place: format!("URL {}", number + 1), listed: plain(url) };

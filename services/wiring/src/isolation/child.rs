@@ -44,7 +44,7 @@ impl ParentEmbedder {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers a request. Returns its number and the receiver of its result.
+    /// Registers a request. Returns the number of the request and the receiver of its result.
     fn register(&self) -> (u64, oneshot::Receiver<Embedded>) {
         let (sender, receiver) = oneshot::channel();
         let mut requests = self.requests();
@@ -56,12 +56,12 @@ impl ParentEmbedder {
 
     fn answered(&self, request: u64, result: Embedded) {
         if let Some(waiting) = self.requests().waiting.remove(&request) {
-            // The receiver is gone if its handler was stopped.
+            // If the handler of the request was stopped, the receiver no longer exists.
             let _unused = waiting.send(result);
         }
     }
 
-    /// Forgets the requests of a job that has ended. The parent does not answer them.
+    /// Removes the requests of a job that has ended, because the parent does not answer these requests.
     fn end_job(&self) {
         self.requests().waiting.clear();
     }

@@ -144,7 +144,7 @@ impl EmbedFailure {
     }
 }
 
-/// All kinds of errors without further data.
+/// All kinds of errors that contain no further data.
 const KINDS: [ErrorKind; 13] = [
     ErrorKind::Timeout,
     ErrorKind::ConnectionLost,

@@ -37,7 +37,7 @@ pub(crate) struct ChildProcess {
 #[derive(Default)]
 struct Kept {
     running: Option<Running>,
-    /// The number of attempted jobs. It shows whether the child was used in the meantime.
+    /// The number of attempted jobs. If this number has changed, the child was used in the meantime.
     num_attempts: u64,
 }
 

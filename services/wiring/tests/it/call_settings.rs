@@ -38,7 +38,7 @@ async fn invalid_settings_are_refused_before_writing() -> Result<()> {
 }
 
 /// The answer to a call contains the source and the settings that the run will use, for a new and for a
-/// registered repository. The state of the waiting request contains them too.
+/// registered repository. The state of the waiting request contains the same source and settings.
 #[tokio::test]
 async fn answer_contains_the_settings_of_the_run() -> Result<()> {
     let service = Service::of(&["*"]).await?;

@@ -139,8 +139,8 @@ async fn unknown_address_is_registered_and_synced() -> Result<()> {
     ensure!(registered.len() == 1 && registered[0].source.location() == SHOP, "{registered:?}");
     let request = asked.request.context("the answer contains no request")?;
     ensure!(service.runs.asked(registered[0].id, request).await?.is_some(), "the request does not exist");
-    // No call registers the repository again, whether it contains the name or an address. All these calls
-    // return the same request.
+    // No call registers the repository again, whether the call contains the name or an address. All these
+    // calls return the same request.
     for target in [SHOP, "github.com/acme/shop", "shop"] {
         ensure!(service.index(target).await?.request == Some(request), "{target} created a second request");
     }

@@ -59,8 +59,8 @@ async fn cluster_survives_a_hanging_vector_store() -> Result<()> {
     Ok(())
 }
 
-/// Case 17: S3 returns an error for a fifth of all requests, but carries out half of these. Every artifact
-/// has several concurrent writers.
+/// Case 17: S3 returns an error for a fifth of all requests, although it has carried out half of the requests
+/// with an error. Every artifact has several concurrent writers.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "takes minutes; `make faults` runs it"]
 async fn cluster_survives_refused_and_racing_artifact_writes() -> Result<()> {
@@ -129,8 +129,8 @@ fn one_winner_each(proxy: &HttpProxy) -> Result<()> {
 }
 
 /// Case 17: a pack is truncated before it is read, and truncated facts exist under a key to which a parser
-/// will write facts. The truncated pack fails its run, and the next sync writes the pack again. The truncated
-/// facts are written again at once. No truncated artifact is used.
+/// will write facts. The run with the truncated pack fails, and the next sync writes the pack again. The
+/// truncated facts are written again at once. No truncated artifact is used.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "takes minutes; `make faults` runs it"]
 async fn cluster_recovers_from_truncated_artifacts() -> Result<()> {

@@ -69,8 +69,8 @@ async fn num_runs(bench: &Bench, repository: RepositoryId) -> Result<usize> {
     Ok(bench.environment.inside.cluster.runs.runs(Some(repository), usize::MAX).await?.len())
 }
 
-/// Waits until the ledger has refused the frozen cloner's write, because its epoch is old, and the broker has
-/// refused the cloner's acknowledgement. After that, the cloner has no job.
+/// Waits until the ledger has refused the frozen cloner's write, because the lease of the cloner has an old
+/// epoch, and the broker has refused the cloner's acknowledgement. After that, the cloner has no job.
 async fn is_refused(bench: &Bench) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     let log = bench.environment.cluster.log(ZOMBIE);

@@ -1,6 +1,6 @@
 //! Checks that the cluster's index equals the index of local mode, record by record, and that both give the
-//! same answers to questions. Both are checked after the first indexing, after changes and renames, and after
-//! deletions.
+//! same answers to questions. The indexes and the answers are compared after the first indexing, after
+//! changes and renames, and after deletions.
 
 use std::time::Duration;
 
@@ -23,7 +23,8 @@ const LEAST_KINDS: usize = 40;
 const DRAWS: usize = 3;
 /// The minimum number of compared questions for each draw.
 const LEAST_QUESTIONS: usize = 100;
-/// The minimum number of compared questions for each draw whose results tie because of forks.
+/// For each draw, the minimum number of compared questions that have results with equal scores because of
+/// forks.
 const LEAST_TIED: usize = 16;
 /// The number of repositories that are deleted at the end.
 const NUM_DELETED: usize = 3;
@@ -74,7 +75,8 @@ async fn cluster_equals_local_mode() -> Result<()> {
     ask_both(&sides, &Round { kinds: later_kinds(1), gone: &deleted[0].name, ..round(&fixtures, 3) }).await
 }
 
-/// The kinds of the second and third round: in the long form all kinds, in the short form one half each.
+/// The kinds of the second and third round: in the long form, each round has all kinds; in the short form,
+/// each round has a different half of the kinds.
 fn later_kinds(first: usize) -> Kinds {
     if is_long() { Kinds::All } else { Kinds::EverySecond { first } }
 }

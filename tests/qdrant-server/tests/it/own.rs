@@ -103,7 +103,7 @@ async fn killed_server_keeps_every_confirmed_write() {
     }
 }
 
-/// Sends a write and ignores its result, so it may or may not be applied.
+/// Sends a write and ignores its result, so the write may or may not be applied.
 async fn upsert_quietly(client: &Qdrant, id: u64) {
     let points = [point(id, vec![1.0, 1.0], [("to", i64::MAX.into())])];
     client.upsert_points(UpsertPointsBuilder::new("kept", points).wait(true)).await.ok();

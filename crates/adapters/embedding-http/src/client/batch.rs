@@ -39,8 +39,8 @@ impl HttpEmbedder {
         let mut found = Vec::with_capacity(batch.len());
         let whole = batch.clone();
         let mut pending = vec![batch];
-        // The search is depth-first, so a failure that neither splitting nor cutting can fix is found after a
-        // few calls.
+        // All pieces of the first half of a batch are processed before the second half. So a failure that
+        // neither splitting nor cutting can fix is found after a few calls.
         while let Some(batch) = pending.pop() {
             let may_share = is_remainder && batch == whole;
             match self.call(input_type, &texts[batch.clone()], may_share).await? {
@@ -135,8 +135,8 @@ impl HttpEmbedder {
 
     /// Makes one call for these texts (the remainder of a caller) and all waiting remainders that fit. If
     /// another caller has already included this remainder in a call, waits for that call instead. Returns
-    /// `None` if the call failed and any of its texts may be the cause. The texts of each caller are then
-    /// sent separately, so that the bad text of one caller causes no failures for other callers.
+    /// `None` if the shared call failed and a text of any caller may be the cause. The texts of each caller
+    /// are then sent separately, so that the bad text of one caller causes no failures for other callers.
     async fn shared_attempt(&self, texts: &[Cow<'_, str>]) -> Result<Option<CallResult>, EmbedderError> {
         let (class, limits) = (Class::Passages, self.limits(Class::Passages));
         let tokens = self.estimated(class, texts);

@@ -187,8 +187,8 @@ impl Embedder for HttpEmbedder {
 }
 
 impl HttpEmbedder {
-    /// Returns vectors of the texts, all from the provider. If one batch fails, the whole request fails. So
-    /// the vectors of passages are stored in `kept` as soon as they arrive.
+    /// Requests the vectors of all these texts from the provider. If one batch fails, the whole request
+    /// fails. So the vectors of passages are stored in `kept` as soon as they arrive.
     async fn called(&self, input_type: InputType, texts: &[Cow<'_, str>]) -> Result<Vec<DenseVector>, EmbedderError> {
         let class = class_of(input_type);
         let tokens: Vec<u64> = texts.iter().map(|text| self.estimated(class, std::slice::from_ref(text))).collect();

@@ -143,9 +143,9 @@ mod tests {
 
     const SERVICE: Duration = Duration::from_millis(50);
 
-    /// Simulates a provider that processes `capacity` calls at the same time and queues further calls. A
-    /// call returns 429 if more than `queue` calls are in progress. Returns the mean limit over the last half
-    /// of `num_calls`.
+    /// Simulates a provider that processes `capacity` calls at the same time and puts further calls into a
+    /// queue. A call returns 429 if more than `queue` calls are in progress. Returns the mean limit over the
+    /// last half of `num_calls`.
     fn mean_limit(capacity: usize, queue: usize, num_calls: u32) -> f64 {
         let mut concurrency = Concurrency::adaptive(200);
         let mut now = Duration::ZERO;

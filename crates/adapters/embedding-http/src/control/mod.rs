@@ -22,7 +22,7 @@ pub use limiter::{Class, Grant, Limiter, Quota, Reservation};
 /// How a call ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// A valid reply. The reply contains the tokens that the provider counted, if the provider reports them.
+    /// A valid reply. The reply may contain the number of tokens that the provider counted.
     Answered { tokens: Option<u64> },
     /// The provider refuses these texts because they are too large or not acceptable. Calls with other texts
     /// may succeed.
@@ -37,7 +37,7 @@ pub enum End {
     Cancelled,
 }
 
-/// Whether a call may be made now and, if not, the reason.
+/// States whether a call may be made now. If not, the variant gives the reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     Go(Permit),
@@ -153,7 +153,7 @@ impl Control {
     }
 
     /// Forbids calls for as long as the provider requests. If the provider requests no wait, or throttles
-    /// again, the wait has a minimum. This minimum doubles with each throttled call.
+    /// again, the wait has a minimum. This minimum doubles with each consecutive throttled call.
     fn throttle(&mut self, now: Duration, retry_after: Option<Duration>) {
         let doubled = FIRST_WAIT * 2u32.pow(self.consecutive_throttles.min(6));
         let own = if retry_after.is_some() && self.consecutive_throttles == 0 { Duration::ZERO } else { doubled };

@@ -1,5 +1,5 @@
 //! Tests the quota of a key when its owner changes. For five minutes, three processes send passages and
-//! questions, and the active process is killed twice.
+//! questions, and the process that owns the key is killed twice.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -104,7 +104,7 @@ async fn quota_is_kept_when_the_standby_waits_a_window() {
 /// communicate, but together they stay below the limit.
 #[tokio::test(start_paused = true)]
 async fn processes_with_separate_shares_stay_below_the_quota() {
-    // With fewer requests, the questions could not use their whole share of the tokens.
+    // With a lower limit on requests, the questions could not use their whole share of the tokens.
     let requests = 3 * REQUESTS;
     let limits = Settings { requests: Some(requests), tokens: Some(TOKENS), ..Settings::new(Shape::Voyage) };
     let provider = VirtualProvider::new(Settings { latency: Duration::from_millis(300), ..limits });

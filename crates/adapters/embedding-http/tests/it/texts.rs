@@ -71,8 +71,8 @@ async fn text_that_never_fits_is_too_large() {
     assert!(embedder.counters().num_calls <= 9, "{:?}", embedder.counters());
 }
 
-/// The quota is smaller than the provider's batches. The client makes batches smaller before it requests
-/// permission, and no call waits forever.
+/// The quota allows fewer tokens than one batch of this provider can have. The client makes batches smaller
+/// before it requests permission, and no call waits forever.
 #[tokio::test(start_paused = true)]
 async fn batches_fit_the_quota() {
     let provider = VirtualProvider::new(Settings { tokens: Some(5_000), ..Settings::new(Shape::Voyage) });

@@ -1,9 +1,10 @@
 //! Lists plain directories: all files below the root. Links whose targets are inside the root are followed.
 //!
 //! The listing follows a link if its target is inside the root and is not a directory that the path already
-//! contains. Every other link (target outside, missing, or a cycle) is recorded as a link. Links between
-//! directories can multiply without a cycle, so a separate limit applies to the entries that are found
-//! through such links. After this limit is reached, links to directories are recorded and no longer followed.
+//! contains. Every other link (target outside, missing, or a cycle) is recorded as a link. Even without a
+//! cycle, a few links to directories can lead to a huge number of paths, so a separate limit applies to the
+//! entries that are found through such links. After this limit is reached, links to directories are recorded
+//! and no longer followed.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;

@@ -78,8 +78,8 @@ impl<'r> Commits<'r> {
 
     /// The number of commits that are reachable only from the first commit, and the number of those that are
     /// reachable only from the second. Commits are visited newest first, until all remaining commits are
-    /// reachable from both. If commits have wrong times, the numbers may be too large. Counting stops when a
-    /// number exceeds the maximum.
+    /// reachable from both. If commits have wrong times, the numbers may be too large. Counting stops when
+    /// the number of visited commits exceeds twice the maximum.
     pub(super) fn count_difference(&self, first: Oid, second: Oid, max: u64) -> Result<(u64, u64), git2::Error> {
         let mut reached: HashMap<Oid, Reached> = HashMap::new();
         let mut queue = BinaryHeap::new();

@@ -1,6 +1,6 @@
 //! The numbers of paths and directories below a tree object.
 
-/// The numbers of paths and directories below a tree, at all levels. Path lengths are relative to this tree.
+/// The numbers of paths and directories below a tree, at all levels. The paths are relative to this tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Below {
     pub(crate) num_paths: u64,

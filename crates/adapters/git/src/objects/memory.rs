@@ -4,7 +4,8 @@
 //! the object does not limit the sizes of its bases. A pack of a few kilobytes can contain a small file whose
 //! base is gigabytes in size. The library libgit2 builds every base in memory and has no setting to limit
 //! this. So this module replaces libgit2's allocator. While a thread reads an object, the new allocator
-//! refuses allocations that are too large. Such an object becomes unreadable, and the sync continues.
+//! refuses allocations that are too large. An object that needs such an allocation is unreadable, but the
+//! sync continues.
 //!
 //! In the whole process, only one object that needs large allocations is read at a time. So the memory of a
 //! sync does not grow with its number of threads.

@@ -79,8 +79,8 @@ impl OpenRepository {
         Ok(Self { directory, config, config_fault, object_directories, alternates_fault, objects })
     }
 
-    /// The files of git that cannot be read or used, with the reasons. Their paths are those in a working
-    /// tree.
+    /// The files of git that cannot be read or used, with the reasons. Each path is the path in a working
+    /// tree, for example `.git/config`.
     pub(crate) fn faults(&self) -> Vec<(&'static [u8], String)> {
         let faults = [
             (CONFIG_FILE, UNUSABLE_CONFIG, self.config_fault.clone()),
@@ -202,8 +202,8 @@ pub(crate) fn kind_of_mode(mode: u32) -> Option<EntryKind> {
     }
 }
 
-/// Returns the commit that `revision` names in a repository on disk, and the name of its branch or tag. The
-/// revision is a branch, a tag or a commit id, tried in this order. `None` means `HEAD`.
+/// Returns the commit that `revision` names in a repository on disk, and the name of the branch or tag, if
+/// any. The revision is a branch, a tag or a commit id, tried in this order. `None` means `HEAD`.
 pub(crate) fn resolve(
     repository: &OpenRepository,
     key: &str,

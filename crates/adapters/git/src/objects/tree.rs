@@ -110,7 +110,7 @@ struct ObjectReader {
     work: Arc<Work>,
 }
 
-/// Larger contents are never read, because a small object can unpack to gigabytes.
+/// Larger files are never read, because a small object can unpack to gigabytes.
 const MAX_CONTENT_BYTES: u64 = 64 << 20;
 
 impl ContentReader for ObjectReader {
@@ -164,7 +164,7 @@ struct Walk<'r> {
     limits: &'r Limits,
     counter: Counter<'r>,
     counts: HashMap<Oid, Below>,
-    /// The ids of all contents that were counted. `None` if the contents are not counted.
+    /// The ids of the file contents that were found. `None` if they are not collected.
     contents: Option<HashSet<Oid>>,
     headers: HashMap<Oid, Option<(usize, ObjectType)>>,
     /// The number of directories that were entered, including the root.

@@ -33,7 +33,7 @@ impl<'t> Entries<'t> {
         Self(bytes)
     }
 
-    /// The bytes that are not parsed yet. After the last entry of a well-formed tree they are empty.
+    /// The bytes that are not parsed yet. The result is empty after the last entry of a well-formed tree.
     pub(crate) fn rest(&self) -> &'t [u8] {
         self.0
     }

@@ -81,8 +81,8 @@ impl<'k> CloneDirectory<'k> {
     }
 
     /// Waits until no other process fetches into the clone, and removes the lock files of a killed git
-    /// process. Git does not remove such files, and refuses to work while they exist. When this process ends,
-    /// the kernel releases the lock that this function takes.
+    /// process. Git does not remove such files, and refuses to work while they exist. When the calling
+    /// process ends, the kernel releases the lock that this function takes.
     pub(super) fn lock_for_writing(&self) -> Result<File, SourceError> {
         let broken = |error| self.broken(error);
         let lock = File::create(self.path.with_extension(WRITE_LOCK)).map_err(broken)?;
@@ -237,7 +237,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     file.metadata().map(identity).ok().is_some_and(|own| fs::metadata(path).map(identity).ok() == Some(own))
 }
 
-/// A clone that is locked and not in use.
+/// A clone that this process has locked and that no other process uses.
 #[derive(Debug)]
 pub struct UnusedClone {
     lock_path: PathBuf,

@@ -10,7 +10,8 @@ use cairn_domain::Tenant;
 use super::url::RemoteUrl;
 
 /// Returns the name of the environment variable that contains the token. A range with a tenant has priority
-/// over a range without a tenant. Among the remaining ranges, the one with the longest path has priority.
+/// over a range without a tenant. If several ranges have the same priority, the range with the longest path
+/// is selected.
 pub(super) fn variable<'v>(
     variables: &'v BTreeMap<String, String>,
     url: &RemoteUrl,

@@ -37,7 +37,8 @@ fn clones_of_unlisted_urls_are_removed() {
     assert_eq!(sources.sweep(&live, Duration::ZERO).expect("swept"), 1);
     assert_eq!(files(), num_files, "all its files are removed");
     assert_eq!(open(&removed).expect("fetched again"), 1);
-    // If the clone is removed while a process waits for its lock, this process creates the clone again.
+    // If the clone is removed while a thread waits for the lock of the clone, this thread creates the clone
+    // again.
     let clone = sources.clone_directory(removed.location());
     let path = clone.with_extension("lock");
     let waited = std::thread::scope(|scope| {

@@ -13,7 +13,8 @@ fn by_git(fixture: &Fixture, path: &str) -> Option<i64> {
     Some(String::from_utf8(output).expect("text").trim().parse().expect("seconds"))
 }
 
-/// Commits all changes with the time of a given minute, so that no two commits have the same time.
+/// Commits all changes. The time of the commit is `minute` minutes after a fixed time, so that each commit of
+/// a test can have a different time.
 fn commit(fixture: &Fixture, minute: i64) {
     fixture.git(&["add", "--all"]);
     fixture.commit_at(1_700_000_000 + minute * 60, "author");

@@ -332,7 +332,7 @@ fn truncated_commits_and_tags_are_errors() {
     check("refs/tags/v1", false);
     check("refs/heads/main", false);
     check("refs/heads/main^{tree}", false);
-    // Only the times of changes come from an earlier commit.
+    // The listing needs an earlier commit only for the times of changes.
     check("refs/heads/main~1", true);
 }
 

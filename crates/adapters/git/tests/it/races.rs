@@ -42,8 +42,7 @@ fn check(fixture: &Fixture, source: &Source, path: &str, target: &Path) {
     assert!(num_exchanges > 100 && num_contents > 100, "{num_exchanges} exchanges, {num_contents} contents");
 }
 
-/// Checks that no entry and no content comes from outside the root. Returns the number of contents that were
-/// read.
+/// Checks that no entry and no content comes from outside the root. Returns the number of successful reads.
 fn read_all(tree: &dyn SnapshotTree) -> usize {
     let outside = cairn_git::blob_id(OUTSIDE.as_bytes());
     let mut reader = tree.reader().expect("reader");

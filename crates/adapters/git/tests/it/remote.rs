@@ -19,7 +19,8 @@ fn fetched_tree_equals_the_remote_tree() {
     fixture.git(&["tag", "v1"]);
     let sources = GitSources::new(remote_settings(&fixture));
     let tree = sources.open(&url(&fixture), &ReadOptions::default()).expect("fetched");
-    // A clone with one commit has the same entries as a full clone, but no times of change.
+    // A clone with one commit has the same entries as a full clone, but the times of the last changes are
+    // unknown.
     let undated = |entry: &TreeEntry| TreeEntry { changed_at: None, ..entry.clone() };
     let expect: Vec<TreeEntry> = fixture.open(&fixture.bare()).expect("open").entries().iter().map(undated).collect();
     assert_eq!(tree.entries(), expect);

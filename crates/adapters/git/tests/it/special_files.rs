@@ -181,7 +181,7 @@ fn remote_with_a_pipe_ends_within_its_time_limit() {
     }
 }
 
-/// No directory of references or of objects is walked, so their number does not matter.
+/// No directory of references or of objects is walked, so the number of references does not affect the time.
 #[test]
 fn many_references_do_not_slow_a_listing() {
     let fixture = packed();

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let embedder = LocalEmbedder::shipped()?;
     let loaded = started.elapsed();
     black_box(embedder.embed_query("how are documents embedded"));
-    println!("load {loaded:?}, load and first question {:?}", started.elapsed());
+    println!("model loaded after {loaded:?}, first question embedded after {:?}", started.elapsed());
 
     let lines: Vec<&str> = texts.iter().flat_map(|text| text.lines()).collect();
     let chunks: Vec<String> = lines.chunks(CHUNK_LINES).map(|lines| lines.join("\n")).collect();

@@ -139,7 +139,8 @@ pub(crate) struct FileEntry {
     pub(crate) module: u32,
     pub(crate) tag_set: u32,
     pub(crate) changed_at: Option<i64>,
-    /// Number of rows of this source file. They follow the rows of the previous source file in the table.
+    /// Number of rows of this source file. The first of these rows follows the last row of the previous
+    /// source file.
     pub(crate) num_rows: u32,
 }
 

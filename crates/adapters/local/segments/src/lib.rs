@@ -4,7 +4,7 @@
 //! staging may be repeated, and may be stopped at any moment. The files do not record which generation is
 //! published: a publication is a row in the metastore. The view of a query decides which files and rows are
 //! visible. The file of a part lists the keys that the part retires. A dense search scans all vectors in
-//! scope. Such a search is exact, and for up to a million vectors it is as fast as an index.
+//! scope. Such a search is exact, and for up to a million vectors it is as fast as a search with an index.
 //!
 //! Guarantees:
 //! - A file is never changed. Files are only added (by a rename) or removed.

@@ -88,8 +88,8 @@ pub(crate) fn sweep_aborted(repository: &Repository, aborted: GenerationId) -> R
 }
 
 /// Removes every record that began before the generation `before`, and the folder if it has no segments left.
-/// The lock file is removed last. From then on, other processes can lock the folder and write to it, and then
-/// the folder is kept.
+/// The lock file is removed last. After that, another process can lock the folder and write to it. In this
+/// case, the folder is kept.
 pub(crate) fn remove(repository: &Repository, tenant: &Tenant, before: GenerationId) -> Result<(), SegmentError> {
     let directory = repository.directory();
     let Some(lock) = lock(directory)? else { return Ok(()) };
@@ -197,8 +197,8 @@ struct Member<'a> {
     dead: BTreeSet<u32>,
 }
 
-/// Deletes replaced files, and merged files without rows. The merged file with the newest generation is kept
-/// for late writers, even if it has no rows.
+/// Deletes replaced files, and merged files without rows and tombstones. The merged file with the newest
+/// generation is kept for late writers, even if it is empty.
 fn remove_replaced(directory: &Path, snapshot: &Snapshot) -> Result<(), SegmentError> {
     let newest = snapshot.segments.keys().filter_map(|name| files::newest_of_merged(name)).max();
     let is_empty = |segment: &Segment| segment.num_rows() == 0 && segment.tombstones().len() == 0;
@@ -236,8 +236,8 @@ fn merge(directory: &Path, snapshot: &Snapshot, group: &BTreeMap<&str, Member<'_
         num_removed += member.dead.len() as u64;
         rows.extend(all_rows(segment, |row| !member.dead.contains(&row))?);
         tombstones.extend(segment.tombstones());
-        // Each file of the group will be deleted, and with it its list of the files that it replaced. So the
-        // new file must list the replaced files that still exist.
+        // The files of the group will be deleted. Each of them lists the files that it replaced. So the new
+        // file must list those replaced files that still exist.
         let still_there = |name: &&String| snapshot.names().contains(*name);
         replaces.extend(segment.header().replaces.iter().filter(still_there).cloned());
     }
@@ -276,7 +276,7 @@ fn needed(tombstones: Vec<Tombstone>, rows: &[Row], others: &[&Segment]) -> Resu
 }
 
 /// Writes a file that replaces other files. `newest` is the newest generation of which these files ever
-/// contained records. The new file may contain no rows of this generation.
+/// contained records. The new file need not contain a row of this generation.
 fn write_merged(directory: &Path, newest: Option<GenerationId>, contents: SegmentContents) -> Result<(), SegmentError> {
     let replaces = contents.replaces.clone();
     let bytes = writer::encode(contents)?;
@@ -299,7 +299,7 @@ fn ends_a_row(tombstone: Tombstone, segments: &[&Segment]) -> Result<bool, Segme
     Ok(false)
 }
 
-/// The rows of a segment that `keep` accepts, converted to points.
+/// Converts those rows of a segment that `keep` accepts to points.
 fn all_rows(segment: &Segment, keep: impl Fn(u32) -> bool) -> Result<Vec<Row>, SegmentError> {
     let postings = segment.postings()?.vectors(segment.num_rows());
     let sparse = postings.ok_or_else(|| segment.damaged("its postings cannot be read"))?;

@@ -13,7 +13,7 @@ use crate::rows::RowSet;
 use crate::segment::Segment;
 use crate::writer::Tombstone;
 
-/// If a folder changed within this time, it can change again without a new time stamp.
+/// A folder that changed less than this time ago can change again without a new modification time.
 const TIME_RESOLUTION: Duration = Duration::from_secs(1);
 /// Maximum number of listings of a folder, if it changes during each listing.
 const MAX_LISTINGS: usize = 20;
@@ -129,8 +129,8 @@ impl Snapshot {
     }
 }
 
-/// The rows of the segment that the tombstones end. Each element of the smaller set is looked up in the
-/// larger set.
+/// Returns the rows that the tombstones end in this segment, each with the generation of the tombstone. Each
+/// element of the smaller set is looked up in the larger set.
 fn ends(segment: &Segment, tombstones: &[Tombstone]) -> Result<Vec<(u32, GenerationId)>, SegmentError> {
     let mut ends = Vec::new();
     let mut add = |row: u32, tombstone: &Tombstone| {

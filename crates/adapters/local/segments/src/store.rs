@@ -170,7 +170,7 @@ impl Inner {
 
 /// Splits a part into the contents of files with at most `step_rows` rows each. The first file contains the
 /// tombstones. The rows of the part are sorted before the split, in the order that rows have in a file. So
-/// each file contains its own range of the sorted rows, and these ranges hardly overlap.
+/// each file contains a separate range of the sorted rows.
 fn pieces(staging: &Staging, staged: StagedPoints) -> Result<Vec<SegmentContents>, SegmentError> {
     let (run, StagedPoints { points, retired }) = (staging.run, staged);
     let mut rows: Vec<Row> = points.into_iter().map(|point| Row { generation: run.generation, point }).collect();

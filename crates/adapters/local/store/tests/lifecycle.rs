@@ -256,7 +256,7 @@ async fn any_damage_is_detected_and_names_the_remedy() -> anyhow::Result<()> {
         }
         std::fs::write(copy.path().join("cairn.db"), bytes)?;
         match read_all(copy.path(), repository).await {
-            // Reading can succeed only if the damaged byte is not part of a record.
+            // Reading can succeed only if no record is damaged.
             Ok(count) => assert_eq!(count, expected, "round {round}: records are missing without an error"),
             Err(error) => {
                 let chain = format!("{error:#}");

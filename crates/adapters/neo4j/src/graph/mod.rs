@@ -2,7 +2,8 @@
 //!
 //! A `Node` has only a key. A `NodeVersion` has a record and its interval, and `VERSION_OF` connects it to
 //! its node. An `EDGE` connects two nodes, belongs to the repository that contains the reference, and has its
-//! own interval. A `Pattern` is a version with its record. An `Owner` is a repository with its tenant.
+//! own interval. A `Pattern` is one version of a pattern, with its record and its interval. An `Owner` is a
+//! repository with its tenant.
 //!
 //! A writer of a repository first takes the write lock of the repository's `Owner`. The records that the
 //! writer reads afterwards therefore do not change until its commit. A record is stored as bytes of the wire

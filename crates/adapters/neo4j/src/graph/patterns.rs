@@ -1,5 +1,5 @@
 //! Stores and reads patterns. A repository has few patterns, and a reader always reads all of them. So each
-//! version is one record.
+//! version of a pattern is a single node without relationships.
 
 use cairn_domain::{PatternRecord, RecordId, RunId};
 use neo4rs::BoltType;

@@ -11,10 +11,9 @@ use crate::graph::{edges, nodes, patterns};
 use crate::transaction::{Transaction, Work};
 use crate::values::{BATCH_ROWS, OPEN, generation_number, key_text};
 
-/// Takes the write lock of the owner. The statement then returns the owner's tenant. If the ledger is in this
-/// database, it also returns the state of the run. Because the lock comes first, the statement reads the
-/// records that other writers of the repository have committed. No other writer commits until this
-/// transaction ends.
+/// Takes the write lock of the owner. The statement then returns the owner's tenant, and also the state of
+/// the run if the ledger is in this database. Because the lock comes first, the statement reads the records
+/// that other writers of the repository have committed. No other writer commits until this transaction ends.
 const GUARD: &str = "
 MERGE (owner:Owner~ {key: $owner})
 ON CREATE SET owner.tenant = $tenant

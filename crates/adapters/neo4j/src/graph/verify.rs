@@ -43,7 +43,7 @@ fn edges_statement() -> String {
     )
 }
 
-/// Reads every row of the statement in pages, and verifies it.
+/// Reads the rows of the statement in pages, and verifies every row.
 async fn each(
     neo4j: &Neo4j,
     repository: RepositoryId,

@@ -26,7 +26,8 @@ impl<'a> Visibility<'a> {
         Self { view, scope }
     }
 
-    /// Returns a query in which each `SEES(name)` is expanded and its parameters are set.
+    /// Returns the query of a template: expands each `SEES(name)`, and sets the parameters for the view and
+    /// the scope.
     pub(crate) fn query(&self, neo4j: &Neo4j, template: &str) -> Query {
         let hidden: Vec<i64> = self.view.hidden.iter().copied().map(generation_number).collect();
         let hidden_owners: Vec<String> = self.view.hidden_repositories.iter().map(|id| key_text(id.0)).collect();

@@ -35,8 +35,8 @@ const LOAD_RUN: &str = "MATCH (run:Run~ {generation: $run}) RETURN run.document 
 const GENERATIONS: &str = "
 MATCH (run:Run~ {repository: $repository}) RETURN run.generation AS generation ORDER BY generation";
 
-/// A document stores the tokens of this number of changes. While one call is retried, other calls can change
-/// the document far fewer times.
+/// A document stores the tokens of this number of changes. The number of changes that other calls can make
+/// while one call is retried is far lower.
 const REMEMBERED: usize = 64;
 
 pub(super) struct Change<'a> {
@@ -135,8 +135,8 @@ impl Work for Change<'_> {
                 return Ok(answer);
             }
             if matches!(self.command, Command::Begin { .. }) {
-                // The run was cancelled before the reply to its first commit arrived, so it is not begun
-                // again.
+                // The first attempt began the run, and the run ended before this retry. So the retry does not
+                // begin the run again.
                 return Err(Refusal::Conflict("the run was begun and has already ended").into());
             }
         }

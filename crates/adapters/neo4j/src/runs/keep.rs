@@ -44,7 +44,7 @@ const FORGET_RUNS: &str = "MATCH (run:Run~ {repository: $repository}) WHERE run.
 pub(super) type Changes<'a> = &'a [i64];
 
 /// Saves the documents that differ between `before` and `after`. `changes` are stored on the node of the run
-/// that the command names, or on the node of the repository if it names no run.
+/// that the command names, or on the node of the repository if the command names no run.
 pub(super) async fn documents(
     neo4j: &Neo4j,
     transaction: &mut Transaction,

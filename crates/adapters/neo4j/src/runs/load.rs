@@ -89,7 +89,7 @@ pub(super) async fn runs(neo4j: &Neo4j, query: RunQuery) -> Result<Vec<RunDocume
     documents(neo4j, query).await
 }
 
-/// Selects the runs that meet a condition. The condition may also order and limit them.
+/// Selects the runs that meet a condition. `condition` may end with clauses that order and limit the runs.
 fn select(neo4j: &Neo4j, condition: &str) -> Query {
     neo4j.query(&format!("MATCH (run:Run~) WHERE {condition} RETURN run.document AS document"))
 }

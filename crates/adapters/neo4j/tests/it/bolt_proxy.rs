@@ -103,7 +103,7 @@ impl Shared {
         seen.len() - 1
     }
 
-    /// Records the requests. Returns how to cut the connection if the requests contain a commit.
+    /// Records the requests. If the requests contain a commit, returns the next cut, if there is one.
     fn note(&self, number: usize, requests: Vec<Request>) -> Option<Cut> {
         let has_commit = requests.contains(&Request::Commit);
         self.seen.lock().expect("seen")[number].extend(requests);

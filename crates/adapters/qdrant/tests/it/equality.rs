@@ -173,7 +173,7 @@ fn random_point(noise: &mut Noise, repository: RepositoryId) -> Point {
     Point { sparse: SparseVector(terms), ..point }
 }
 
-/// A history: the chunks that each repository shows now, and the views that were recorded after earlier runs.
+/// A history: the current chunks of each repository, and the views that were recorded after earlier runs.
 struct History {
     noise: Noise,
     shown: BTreeMap<RepositoryId, BTreeSet<ChunkKey>>,

@@ -46,8 +46,8 @@ async fn successive_aborted_runs_leave_nothing() -> Result<()> {
     stage(&store, &staging(r, 1, 0, &[]), vec![point(version("one"), 1)], vec![]).await?;
     stage(&store, &staging(r, 2, 0, &[]), vec![point(version("two"), 1)], vec![key]).await?;
     stage(&store, &staging(r, 3, 0, &[2]), vec![point(version("three"), 1)], vec![key]).await?;
-    // Neither generation 2 nor generation 3 was published. A late part of generation 2 arrives while both
-    // generations are being swept.
+    // Neither generation 2 nor generation 3 was published. Both generations are swept. Then a late part of
+    // generation 2 arrives.
     for aborted in [2, 3, 2] {
         store.sweep_aborted(r, GenerationId(aborted)).await?;
         assert_eq!(headers(&store, &view(4, &[2, 3])).await?, ["one"]);

@@ -45,7 +45,7 @@ impl Counting {
         Ok(Self { url, num_requests })
     }
 
-    /// The number of requests since the last call.
+    /// The number of requests since this function was last called.
     fn take(&self) -> usize {
         self.num_requests.swap(0, Ordering::SeqCst)
     }

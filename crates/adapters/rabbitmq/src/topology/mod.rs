@@ -22,7 +22,7 @@ pub use inspect::{Inspected, inspect};
 pub(crate) use names::{Names, Source, parse_routing_key, routing_key};
 pub use plan::Topology;
 
-/// The key that the coordinator owns. The topology always contains it, and it never belongs to a provider.
+/// The key that the coordinator owns. The topology always contains this key, which belongs to no provider.
 pub const COORDINATOR: &str = "coordinator";
 
 /// Settings of the topology.

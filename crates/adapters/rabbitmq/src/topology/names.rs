@@ -86,7 +86,7 @@ impl Names {
         self.name(&format!("owner.{key_name}"))
     }
 
-    /// A pattern that matches the queues whose middle part matches `middle`.
+    /// A pattern for the names of queues. The part between the prefix and the version must match `middle`.
     pub(crate) fn pattern(&self, middle: &str) -> String {
         format!(r"^{}\.{middle}\.{}$", self.prefix, self.version)
     }

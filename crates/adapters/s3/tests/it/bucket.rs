@@ -26,7 +26,7 @@ pub(crate) async fn new() -> Result<Option<S3Config>> {
     Ok(Some(config))
 }
 
-/// Removes the objects of a test. The empty bucket remains, because services may not delete buckets.
+/// Removes the objects of a test. The empty bucket remains, because services must not delete buckets.
 pub(crate) async fn empty(config: &S3Config) -> Result<()> {
     let store = S3BlobStore::open(&S3Config { prefix: String::new(), ..config.clone() })?;
     for object in store.list("").await? {

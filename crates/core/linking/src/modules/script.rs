@@ -75,9 +75,9 @@ fn open(lookup: &mut Lookup<'_>, path: &str) -> Option<FileId> {
     [name, index].into_iter().find_map(|stem| ENDINGS.iter().find_map(|ending| lookup.file(stem.then(ending))))
 }
 
-/// Aliases such as `@/` and base URLs are settings of the build, which are not read. By convention, an alias
-/// means the nearest `src` folder above the file, or the nearest folder above the file that contains the
-/// path.
+/// Aliases such as `@/` and base URLs are defined in settings of the build. These settings are not read. By
+/// convention, an alias means a folder above the importing file, or the folder `src` in such a folder. The
+/// nearest folder that contains the path is used.
 fn upwards(lookup: &mut Lookup<'_>, directory: &str, path: &str) -> Option<FileId> {
     let mut folder = Some(directory);
     while let Some(current) = folder {

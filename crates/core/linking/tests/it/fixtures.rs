@@ -22,7 +22,7 @@ use crate::support::{lines, link_parsed, parse};
 struct Fixture {
     /// The path and the text of each file.
     files: Vec<(String, String)>,
-    /// The kinds of each `edges` section, and the edges that it lists.
+    /// The kinds of each `edges` section, and the edges that the section lists.
     expected: Vec<(Vec<EdgeKind>, Vec<String>)>,
 }
 

@@ -12,8 +12,8 @@ use proptest::prelude::*;
 
 use crate::support::{Parsed, link_parsed, repository};
 
-/// The paths of files. Each state contains some of these files, so modules, packages and folders with the
-/// same name appear and disappear.
+/// The paths of the files in the tests. Each state of the repository contains some of these files, so
+/// modules, packages and folders with the same name appear and disappear.
 const PATHS: &[&str] = &[
     "a.py",
     "b.py",

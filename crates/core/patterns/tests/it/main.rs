@@ -162,7 +162,8 @@ fn test_classes_with_the_same_fixtures_form_a_pattern() {
         .to_vec();
     let found = patterns(&named);
     assert_eq!(found.iter().map(|pattern| pattern.name.as_str()).collect::<Vec<_>>(), ["UnitTest"]);
-    // Other methods describe what the class does, so their names and those of its tests are compared.
+    // Other methods describe what the class does, so the names of these methods and of the tests are
+    // compared.
     let helpers: Vec<(String, String)> =
         names.map(|name| file(name, "Base", &["connect", &format!("test_{name}"), &format!("test_{name}_2")])).to_vec();
     assert_eq!(patterns(&helpers), []);

@@ -63,7 +63,7 @@ fn equal_texts_are_merged_into_one_hit() {
 }
 
 /// The best copy of a text may be in a repository that is left out. Then the copy in another repository is
-/// shown, and the place that is left out is not listed beside it.
+/// shown, without the place of the best copy.
 #[test]
 fn copies_in_repositories_that_are_left_out_are_not_shown() {
     let id = |name: &str| RepositoryId::derive(&Tenant::local(), &RepositoryName::new(name));

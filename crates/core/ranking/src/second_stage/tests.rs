@@ -108,7 +108,8 @@ fn priors_are_added_as_logarithms() {
     check(&[150], 405);
     check(&[50, 50], -1_386);
     check(&[30, 30, 30], -2_500);
-    // These factors are not counted twice.
+    // The factors for further hits in a file and for patterns are removed, because the second stage applies
+    // these two rules again.
     let not_asked_for = Prior { name: PATTERN_NOT_ASKED_FOR, percent: 50 };
     let hit = RankedHit { priors: vec![FURTHER_HIT, not_asked_for], ..hit_of("a", "", 0) };
     let found = ranked(vec![hit], "some question");
@@ -166,7 +167,7 @@ fn mentioned_code_gets_points_from_the_best_hit() {
     let found = ranked_with(hits, "z", Signals::only(&[Signal::Vectors, Signal::Mentions]));
     assert_eq!(paths(&found), ["first", "helper", "other"]);
     // The standardised vector scores are 1.414, -0.707 and -0.707, so the scores are 212,100 and -106,050.
-    // The points are 15 % of the difference.
+    // The points for the mention are 15 % of the difference between these scores.
     assert_eq!(points_of(&found[1], "mentioned"), 47_722);
     assert_eq!(points_of(&found[2], "mentioned"), 0);
 }

@@ -199,8 +199,9 @@ impl Layout<'_> {
         if kind.is_container() { inner_weight > 0 } else { inner_weight * 2 > self.lines.weight(rows) }
     }
 
-    /// Adds the rows before a definition as a separate piece, except rows such as a comment, which belong to
-    /// the piece of the definition. Returns the row at which the piece of the definition begins.
+    /// Adds the rows before a definition as a separate piece. Rows that belong to the piece of the
+    /// definition, such as a comment directly above the definition, are not added. Returns the row at which
+    /// the piece of the definition begins.
     fn gap(&mut self, gap: Rows, is_first: bool, around: Surroundings) -> usize {
         let is_head = is_first && around.container.is_some();
         if gap.is_empty() {

@@ -7,8 +7,8 @@ pub const TARGET_TOKENS: u32 = 500;
 /// than the target is better than two halves.
 pub(super) const WHOLE_TOKENS: u32 = 650;
 
-/// A class up to this size is not divided in a file of at most [`MEDIUM_FILE_TOKENS`]. In a file of this
-/// size, each top-level definition becomes one chunk if possible.
+/// In a file of at most [`MEDIUM_FILE_TOKENS`], a class up to this size is not divided. In such a file, each
+/// top-level definition becomes one chunk if possible.
 pub(super) const WHOLE_CLASS_TOKENS: u32 = 800;
 pub(super) const MEDIUM_FILE_TOKENS: u32 = 2_000;
 

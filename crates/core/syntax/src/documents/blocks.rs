@@ -57,8 +57,8 @@ pub(super) const CODE: Style<'static> = Style {
     title: None,
 };
 
-/// Rows between blocks are joined to a block if their size is less than this. A piece of a smaller size is
-/// joined to a neighbour if possible.
+/// Rows between blocks are joined to a block if they have fewer tokens than this. A piece with fewer tokens
+/// than this is joined to a neighbour if possible.
 const TINY_TOKENS: u32 = 24;
 /// The maximum number of names in the heading of a group.
 const MOST_NAMES: usize = 8;

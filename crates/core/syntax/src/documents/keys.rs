@@ -57,7 +57,7 @@ pub(super) fn ini(lines: &Lines<'_>) -> Vec<Block> {
 struct Builder {
     blocks: Vec<Block>,
     section: Option<usize>,
-    /// The row after the last key or section, including its continuation rows.
+    /// The row after the last key or section and its continuation rows.
     end: usize,
 }
 
@@ -96,7 +96,8 @@ impl Builder {
     }
 }
 
-/// Whether a value of TOML continues after the end of a row: in open brackets, or in a multi-line string.
+/// Tracks whether a TOML value continues after the end of a row, because a bracket or a multi-line string is
+/// open.
 #[derive(Default)]
 struct Value {
     depth: usize,

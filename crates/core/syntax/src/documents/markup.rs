@@ -58,7 +58,7 @@ fn rule_mark(row: &str) -> Option<u8> {
     (row.len() >= 2 && mark.is_ascii_punctuation() && row.bytes().all(|byte| byte == mark)).then_some(mark)
 }
 
-/// Whether the row begins a directive or a comment, which is not prose.
+/// Whether the row begins a directive or a comment. Neither of them is prose.
 fn is_hidden_rst(row: &str) -> bool {
     row.starts_with(".. ")
 }

@@ -68,7 +68,7 @@ struct RawCell {
     rows: Rows,
     is_code: bool,
     source: String,
-    /// For each row of the source, the row of the JSON text in which it begins.
+    /// For each row of the source, the row of the JSON text in which the source row begins.
     source_rows: Vec<usize>,
 }
 

@@ -80,7 +80,7 @@ pub(super) struct RawBinding {
     pub(super) type_name: ByteRange,
     /// Whether `type_name` is the name of another variable that has the same type.
     pub(super) is_source: bool,
-    /// The function that returns the value, for languages whose row lists constructor functions.
+    /// The function that returns the value, for languages whose table row lists constructor functions.
     pub(super) function: Option<ByteRange>,
     pub(super) evidence: BindingEvidence,
     pub(super) pattern: u16,
@@ -139,7 +139,7 @@ pub(super) struct Raw {
     pub(super) packages: Vec<RawPackage>,
     /// Words that set the visibility of the members after them.
     pub(super) sections: Vec<ByteRange>,
-    /// The arguments of macros that may contain items.
+    /// The arguments of macros. These arguments may contain items.
     pub(super) item_macros: Vec<ByteRange>,
 }
 

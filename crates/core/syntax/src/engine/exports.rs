@@ -11,7 +11,7 @@ use super::query::CompiledQuery;
 
 /// Sets the export list of the file. An export under a different name (`export { a as b }`, `export default
 /// Foo`) also adds an import to the file. This import is a re-export with an empty module. The re-export maps
-/// the public name to the file's own name.
+/// the public name to the name inside the file.
 pub(super) fn add(
     row: &LanguageRow,
     query: &CompiledQuery,

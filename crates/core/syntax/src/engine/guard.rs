@@ -40,7 +40,7 @@ impl LineIndex {
     }
 
     /// The last line of a range that ends before `end`. If a node ends with a newline, the line after the
-    /// newline is not part of it.
+    /// newline is not part of the node.
     pub fn last_line(&self, start: u32, end: u32) -> u32 {
         self.line_of(end.saturating_sub(1).max(start))
     }

@@ -1,8 +1,9 @@
 //! Assembles import statements from their parts, in order of position.
 //!
 //! Languages nest, list and rename imports in different ways. However, in every language the parts of an
-//! import statement have the same order from left to right. First comes a module, then names, each with an
-//! optional alias. A group adds a prefix to all modules and names in the group.
+//! import statement can be read from left to right: a module and its names, each with an optional alias. In
+//! some languages, the names come before the module. A group adds a prefix to all modules and names in the
+//! group.
 
 use cairn_domain::{Import, ImportedName};
 use cairn_languages::{LanguageRow, RelativeImports};

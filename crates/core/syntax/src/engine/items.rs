@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-/// A line of a text without white space at its ends.
+/// A line of a text. `code` is the line without white space at both ends.
 struct Line<'t> {
     start: usize,
     end: usize,
@@ -19,8 +19,8 @@ pub(super) fn top_items(text: &str) -> Vec<Range<usize>> {
     items(&lines, 0, text.len())
 }
 
-/// The items inside an item. They consist of the lines that are indented further than the first line of the
-/// outer item. The list is empty if there are no such lines.
+/// The items inside an outer item. The inner items consist of the lines that are indented further than the
+/// first line of the outer item. The list is empty if there are no such lines.
 pub(super) fn inner_items(text: &str, item: &Range<usize>) -> Vec<Range<usize>> {
     let lines = lines(text, item);
     let Some(first) = lines.iter().find(|line| !line.code.is_empty() && !is_comment(line.code)) else {
@@ -36,7 +36,7 @@ pub(super) fn inner_items(text: &str, item: &Range<usize>) -> Vec<Range<usize>> 
     let Some(begin) = lines.iter().position(|line| !line.code.is_empty() && is_inside(line)) else {
         return Vec::new();
     };
-    // The block ends before the first line with less indentation, such as its closing bracket.
+    // The block ends before the first line with less indentation, such as the closing bracket of the block.
     let after = lines[begin..].iter().position(|line| !line.code.is_empty() && !is_inside(line));
     let block = &lines[begin..after.map_or(lines.len(), |after| begin + after)];
     let end = block.iter().rev().find(|line| !line.code.is_empty()).map_or(item.end, |line| line.end);

@@ -5,7 +5,7 @@
 pub struct ParseLimits<'a> {
     /// The parser calls this function every few microseconds. If the function returns false, the parse stops
     /// with `ParseStatus::Timeout`. The core has no clock, so the caller passes a function that returns false
-    /// after its deadline. The default deadline is 2 s.
+    /// after the deadline. The default deadline is 2 s.
     pub keep_going: &'a dyn Fn() -> bool,
     /// The maximum number of steps of the parser and the query together. A step is a hundred operations. Real
     /// files need at most 40 steps per kilobyte. The limit is ten times the number of steps that the largest

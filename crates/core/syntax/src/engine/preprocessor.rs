@@ -134,8 +134,8 @@ fn end_of_guarded_linkage(mut lines: Lines<'_>) -> Option<usize> {
     }
 }
 
-/// Whether the word has the form of a macro such as `__BEGIN_DECLS` or `Q_OBJECT`: at least four capital
-/// letters, digits and underscores.
+/// Whether the word has the form of a macro such as `__BEGIN_DECLS` or `Q_OBJECT`: at least four characters,
+/// each of which is a capital letter, a digit or an underscore.
 fn is_macro_name(word: &str) -> bool {
     word.len() >= 4
         && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')

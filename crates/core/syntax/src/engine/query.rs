@@ -46,7 +46,7 @@ pub(super) enum Role {
     Package,
     PackageBody,
     NotReference,
-    /// The arguments of a macro that may contain items.
+    /// The arguments of a macro. These arguments may contain items.
     ItemMacro,
     Ignored,
 }
@@ -154,7 +154,7 @@ impl ImportRole {
 pub(super) struct Properties {
     /// The visibility of the definition.
     pub(super) visibility: Option<Visibility>,
-    /// The visibility of members without a modifier in a scope or container.
+    /// The visibility that members of a scope or container have if they have no modifier.
     pub(super) members: Option<Visibility>,
     /// The name of a definition that has no name in the text (`default`).
     pub(super) name: Option<String>,
@@ -183,7 +183,7 @@ pub(super) struct Properties {
     pub(super) not_local: bool,
     /// Set for a scope that its enclosing function returns: the kind of symbol that this function becomes.
     pub(super) becomes: Option<SymbolKind>,
-    /// Set for a package without a block that is inside the package before it.
+    /// Set for a package that has no block and is inside the package before it.
     pub(super) nested: bool,
     /// The definition is one of several clauses that together define a function.
     pub(super) clause: bool,

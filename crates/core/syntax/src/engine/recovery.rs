@@ -205,9 +205,9 @@ impl<'a, 'b> Recovery<'a, 'b> {
     /// Replaces the captures in the range with the captures of the trees. Returns whether the new captures
     /// contain definitions.
     ///
-    /// The captures are not replaced if the time limit is reached, or if the trees contain fewer definitions.
-    /// For example, the grammar of PHP parses code without the opening tag as text, without errors and
-    /// without definitions.
+    /// The captures are not replaced if the time limit is reached, or if the trees contain fewer definitions
+    /// than the old captures. For example, the grammar of PHP parses code without the opening tag as text,
+    /// without errors and without definitions.
     fn replace(&mut self, range: &Range<usize>, trees: &[Tree], raw: &mut Raw) -> bool {
         let (range, mut found) = (byte_range(range), Raw::default());
         let known = raw.definitions.iter().filter(|definition| range.contains(definition.range.start)).count();

@@ -11,8 +11,8 @@ pub(super) struct Region<'t> {
     /// The range of the definition, including its doc comment and decorators.
     pub(super) outer: ByteRange,
     pub(super) parent: Option<u32>,
-    /// For a definition, its symbol. For a scope, its owner, as soon as it is known. For a local region, the
-    /// symbol around it.
+    /// For a definition, its symbol. For a scope, its owner, as soon as the owner is known. For a local
+    /// region, the symbol around it.
     pub(super) symbol: Option<u32>,
     /// The qualified name of the owner, for scopes and for definitions that name their owner.
     pub(super) owner: Option<String>,

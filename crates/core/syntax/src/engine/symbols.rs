@@ -74,7 +74,7 @@ pub(super) struct NewSymbol<'a> {
     of_object: bool,
 }
 
-/// The region, the owner and the name of a symbol, as they are written.
+/// The region of a symbol, and its owner and its name as the source text contains them.
 type DeclaredName<'t> = (Option<u32>, &'t str, &'t str);
 
 /// A function that is defined by clauses, with the clauses read so far.
@@ -190,7 +190,8 @@ impl<'t> Builder<'t, '_> {
         }
     }
 
-    /// Changes the kind of the function directly around the scope. The next definitions become its members.
+    /// Changes the kind of the function directly around the scope. The next definitions become members of
+    /// this function.
     fn change_function(&mut self, kind: SymbolKind, around: Option<u32>) -> Option<u32> {
         let region = around.filter(|region| !self.outline.regions[*region as usize].is_local)?;
         let symbol = &mut self.outline.symbols[self.outline.regions[region as usize].symbol? as usize];

@@ -1,4 +1,4 @@
-//! Tests of the other accepted names of fields over HTTP.
+//! Tests of the aliases of fields over HTTP.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::{Cluster, request};
 use crate::questions::{ALIASES, Question};
 use crate::schema_check::faults;
 
-/// Each accepted name of a field is a property of the schema, and the service accepts it.
+/// Each accepted name of a field is a property of the schema, and the service accepts each of these names.
 #[tokio::test]
 async fn schema_contains_every_accepted_name() {
     let cluster = Cluster::of(0).await;
@@ -40,7 +40,7 @@ async fn schema_contains_every_accepted_name() {
     }
 }
 
-/// The list of other names equals the names that the questions accept.
+/// `ALIASES` contains all aliases that the questions accept, and nothing else.
 #[test]
 fn other_names_equal_the_accepted_names() {
     for (path, field, alias) in ALIASES {

@@ -24,8 +24,8 @@ pub(crate) struct Parameter {
     /// this parameter.
     pub also: &'static [&'static str],
     /// A second name that is accepted for this parameter. The schema contains the alias as a separate
-    /// property, so that clients that check their calls against the schema accept it. For the same reason,
-    /// the schema does not require a parameter that has an alias.
+    /// property, so that clients that check their calls against the schema accept the alias. For the same
+    /// reason, the schema does not require a parameter that has an alias.
     pub alias: Option<&'static str>,
     /// Whether the schema forbids an empty text.
     pub not_empty: bool,

@@ -16,7 +16,7 @@ pub(super) struct Graph<'a> {
     pub(super) case: Case,
 }
 
-/// All records of a repository that a view shows, as sorted texts.
+/// All records that a view shows for one repository, as sorted texts.
 pub(super) type Visible = Vec<String>;
 
 impl<'a> Graph<'a> {
@@ -131,8 +131,8 @@ impl<'a> Graph<'a> {
         self.case.repository("r")
     }
 
-    /// All records of a repository that the view shows. The records are read with every method of the port,
-    /// and the results of all methods must agree.
+    /// All records that the view shows for repository `r`. The records are read with every method of the
+    /// port, and the results of all methods must agree.
     pub(super) async fn visible(&self, view: &View) -> Result<Visible> {
         self.visible_in(view, &self.case.scope(), self.r()).await
     }

@@ -74,8 +74,8 @@ pub(super) async fn traversals_follow_the_requested_direction_and_kinds(store: &
     Ok(())
 }
 
-/// A start node is returned on the first level on which an edge reaches it, but its edges are not followed
-/// again.
+/// A start node is returned on the first level on which an edge reaches the node, but the edges of the node
+/// are not followed again.
 pub(super) async fn reached_start_nodes_are_returned_once(store: &dyn GraphStore) -> Result<()> {
     let graph = Graph::new(store, "starts");
     let edges = vec![

@@ -13,7 +13,7 @@ use cairn_wire::RunResult;
 use crate::Case;
 use crate::case::part;
 
-/// A store of runs: one store that implements all these ports.
+/// A store of runs: one store that implements all ports for repositories and runs.
 pub trait RunStore: Catalogue + CatalogueSweep + Ledger + LedgerRead + Outbox + Requests {}
 
 impl<T: Catalogue + CatalogueSweep + Ledger + LedgerRead + Outbox + Requests> RunStore for T {}
@@ -104,7 +104,8 @@ impl<'a> RunFixture<'a> {
         Ok(run)
     }
 
-    /// A reference to an artifact that no other check uses.
+    /// A reference to an artifact. The key of the artifact contains the tenant of this check, so no other
+    /// check uses the same artifact.
     pub(super) fn artifact(&self, key: &str) -> ArtifactRef {
         ArtifactRef { key: format!("{}/{key}", self.case.tenant), size_bytes: key.len() as u64, hash: [7; 32] }
     }
@@ -113,7 +114,7 @@ impl<'a> RunFixture<'a> {
         Ok(self.store.end_part(run, part, PartEnd::Done, String::new(), 0).await?)
     }
 
-    /// The generation of the repository that is currently published.
+    /// The published generation of the repository at this moment.
     pub(super) async fn published_now(&self, name: &str) -> Result<Option<GenerationId>> {
         let view = self.store.view().await?;
         let published = self.store.published(&view, self.case.repository(name)).await?;

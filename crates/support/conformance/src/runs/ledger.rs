@@ -128,7 +128,7 @@ pub(super) async fn exactly_one_end_sees_the_last_part(store: &dyn RunStore) -> 
         let successors = [part(StageName::Retire, 0), part(StageName::Link, 0)];
         parts.extend(successors);
         let run = runs.begin("a", previous, &parts, round).await?;
-        // Every part is ended by two concurrent workers.
+        // For every parse part, two concurrent workers report the end.
         let ends = (0..24).map(|number| runs.done(run, part(StageName::Parse, number % 12)));
         let started: Vec<Vec<PartId>> = join_all(ends).await.into_iter().collect::<Result<_>>()?;
         expect_eq!(started.concat(), successors);

@@ -70,7 +70,7 @@ pub(super) async fn a_deleted_repository_is_forgotten_when_swept(store: &dyn Run
     let deletion = store.delete(runs.case.repository("a"), 4).await?;
     let list = own(&runs, store.sweep_list(5, 1000).await?);
     expect_eq!(list.deleted, [(runs.case.tenant.clone(), runs.case.repository("a"), deletion)]);
-    // The deletion cancelled a run, and the writers of that run may not have noticed it yet.
+    // The deletion cancelled a run, and the writers of that run may not have noticed the cancellation yet.
     store.swept(&list, 1003, 1000).await?;
     expect_eq!(own(&runs, store.sweep_list(1003, 1000).await?), list);
     store.swept(&list, 1004, 1000).await?;

@@ -91,7 +91,7 @@ impl<'a> Points<'a> {
         self.visible_in(view, &self.case.scope(), self.r()).await
     }
 
-    /// All records of a repository that the view shows, as sorted texts. The records are read with every
+    /// All records that the view shows for one repository, as sorted texts. The records are read with every
     /// method of the port, and the results of all methods must agree.
     pub(super) async fn visible_in(&self, view: &View, scope: &Scope, repository: RepositoryId) -> Result<Vec<String>> {
         let chunks = scroll(self.store, view, scope, repository).await?;
@@ -135,7 +135,7 @@ impl<'a> Points<'a> {
     }
 }
 
-/// A point for the chunk, whose dense score for the vector `probe` is `score`.
+/// A point for the chunk. For the vector `probe`, the dense score of the point is `score`.
 pub(super) fn place(chunk: ChunkRecord, score: i8) -> Point {
     let mut dense = vec![0; DIMENSIONS];
     dense[0] = score;

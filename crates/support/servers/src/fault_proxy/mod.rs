@@ -35,7 +35,7 @@ pub struct FaultProxy {
 
 struct Shared {
     server: String,
-    /// The rules for new connections, and for all connections that have no rules of their own.
+    /// The rules that the last `set` has given. New connections get these rules.
     rules: watch::Sender<Rules>,
     /// The rules of each connection, in the order of arrival.
     connections: Mutex<Vec<watch::Sender<Rules>>>,

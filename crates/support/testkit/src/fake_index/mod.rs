@@ -31,7 +31,8 @@ use cairn_wire::{ArtifactKind, Manifest, PackWriter, RunResult, encode};
 
 use crate::{MemoryBlobs, manifest_entry};
 
-/// The number of the first generation for runs that are newer than the published runs.
+/// The generation of a run that is newer than a published run is the generation of the published run plus
+/// this number.
 const NEWER_GENERATION: u64 = 1_000;
 /// The time at which the repositories of a fake index were indexed.
 pub const INDEXED_AT_MS: i64 = 1_700_000_000_000;
@@ -65,19 +66,19 @@ pub struct FakeContent {
     texts: BTreeMap<RepoPath, (String, String)>,
     skipped: Vec<(RepoPath, Reason)>,
     symbols: Vec<SymbolEntry>,
-    /// The lines of the chunks of files that are not divided by their symbols.
+    /// For each file that is not divided into one chunk per symbol: the lines of its chunks.
     divided: BTreeMap<RepoPath, Vec<LineSpan>>,
     edges: Vec<EdgeRecord>,
     /// The ecosystems and names of the packages on which the repository depends.
     packages: Vec<(String, String)>,
     modules: Vec<String>,
     patterns: Vec<PatternRecord>,
-    /// `None` for a repository with a run. In a repository without a run, the inner value is the outcome with
-    /// which the sync failed, or `None` if the sync is still waiting.
+    /// `None` for a repository with a run. `Some(None)` if there is no run because the sync is still waiting;
+    /// `Some(Some(outcome))` if there is no run because the sync failed with this outcome.
     unindexed: Option<Option<SyncOutcome>>,
-    /// The commit and the state of a run after the published one.
+    /// The commit and the state of a run that is newer than the published run.
     newer_run: Option<(String, RunState)>,
-    /// The time of the last successful sync, if one ended.
+    /// The time of the last successful sync, if a sync has ended successfully.
     synced_at_ms: Option<i64>,
 }
 
@@ -109,8 +110,8 @@ impl FakeContent {
         }
     }
 
-    /// Adds a run after the published one. The new run began 1 s after the publication and, unless it is
-    /// still running, ended 2 s after the publication.
+    /// Adds a run that is newer than the published run. The new run began 1 s after the publication and,
+    /// unless it is still running, ended 2 s after the publication.
     #[must_use]
     pub fn newer_run(self, commit: &str, state: RunState) -> Self {
         Self { newer_run: Some((commit.to_owned(), state)), ..self }

@@ -9,7 +9,7 @@ use cairn_ports::{ErrorKind, StagedTexts, TextFile, Texts, TextsError};
 
 use super::{FakeContent, FakeIndex};
 
-/// The files of the content, whose texts are in the pack in the order of their paths.
+/// The files of the content. The pack contains the texts of these files in the order of the paths.
 pub(super) fn files(content: &FakeContent, pack: &Arc<cairn_domain::ArtifactRef>) -> Vec<TextFile> {
     let texts = content.texts.iter().zip(0..);
     let file = |((path, (language, _)), slot): ((&cairn_domain::RepoPath, &(String, String)), u32)| TextFile {

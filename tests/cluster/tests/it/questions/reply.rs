@@ -76,8 +76,8 @@ impl Reply {
         self.lines.iter().any(is_cut_by_time)
     }
 
-    /// The calls that the answer suggests. Each side tries them for a limited time, and omits those that it
-    /// could not try.
+    /// The calls that the answer suggests. Each side tries its suggested calls for a limited time, and omits
+    /// the calls that it could not try.
     pub(super) fn suggested(&self) -> Vec<Value> {
         self.lines.iter().flat_map(suggested).collect()
     }

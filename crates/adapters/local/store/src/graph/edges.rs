@@ -144,9 +144,9 @@ fn insert_pairs(connection: &Connection, mut pairs: Vec<(i64, i64)>) -> Result<(
     Ok(())
 }
 
-/// Ends the visible versions of the retired keys. A key does not contain its source. So the lists of the
-/// nodes that this part contains are searched first. If these lists do not contain all keys, all lists of the
-/// owner are read.
+/// Ends the visible versions of the retired keys. The key of an edge does not contain the source of the edge.
+/// So the lists of the nodes that this part contains are searched first. If these lists do not contain all
+/// keys, all lists of the owner are read.
 pub(crate) fn retire(staging: &mut Staging<'_>, staged: &StagedGraph) -> Result<(), Fault> {
     let mut wanted: FxHashSet<EdgeKey> = staged.retired_edges.iter().copied().collect();
     if wanted.is_empty() {

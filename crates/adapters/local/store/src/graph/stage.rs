@@ -20,8 +20,8 @@ pub(crate) fn stage(connection: &Connection, staging: cairn_ports::Staging, stag
         Some(state) if is_state([RunState::Failed, RunState::Cancelled], state) => {
             return Err(Fault::conflict("the run was cancelled or has failed"));
         }
-        // This writer is late: the generation already contains all its records, and a sweep may have removed
-        // some of them.
+        // This writer is late: the generation already contains all records of this part, and a sweep may have
+        // removed some of these records.
         Some(state) if is_state([RunState::Published, RunState::Partial], state) => return Ok(()),
         _ => {}
     }
