@@ -18,7 +18,8 @@ pub(crate) struct Arguments {
     /// Index only this repository and ask only about it, for example `go-asynq`. Repeatable.
     #[arg(long, value_name = "REPOSITORY")]
     pub(crate) only: Vec<String>,
-    /// Also measure the ranking without each of its parts, with only terms (BM25), and with only vectors.
+    /// Also measure the ranking with one part switched off at a time, with only terms (BM25), and with only
+    /// vectors.
     #[arg(long)]
     pub(crate) ablations: bool,
     /// Also ask another build of `cairn`, and measure the ranking with only terms (BM25) and with only

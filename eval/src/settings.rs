@@ -16,8 +16,8 @@ impl Setting {
     }
 
     /// The settings that are compared with the shipped ranking. If `single_lists` or `ablations` is set: the
-    /// ranking with only one list (terms or vectors). If `ablations` is set: also the ranking without each of
-    /// its parts.
+    /// ranking with only one list (terms or vectors). If `ablations` is set: also the ranking with one part
+    /// switched off at a time.
     pub(crate) fn others(single_lists: bool, ablations: bool) -> Vec<Self> {
         let only = |name: &str, signals: &[Signal]| Self { name: name.to_owned(), signals: Signals::only(signals) };
         let mut all = Vec::new();

@@ -2,11 +2,11 @@
 //!
 //! Each question needs the registry, the repositories of its tenant, their published runs and their newest
 //! runs. [`SharedReads`] reads the registry and the repositories at most once in `max_age`, for all questions
-//! together. So the load on the database does not grow with the number of questions. In return, a question
-//! may see a state that is up to `max_age` old. The runs that are published at one sequence number never
-//! change, so they are stored without a maximum age. When the newest run of a repository has ended, it is
-//! also stored without a maximum age. It is replaced when the document of the repository shows that a later
-//! run began. All other reads, and all changes, go to the store.
+//! together. So the load on the database does not grow with the number of questions, but a question may see
+//! a state that is up to `max_age` old. The runs that are published at one sequence number never change, so
+//! they are stored without a maximum age. When the newest run of a repository has ended, it is also stored
+//! without a maximum age. It is replaced when the document of the repository shows that a later run began.
+//! All other reads, and all changes, go to the store.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -20,7 +20,7 @@ pub(crate) const EXPANDED_KINDS: [EdgeKind; 4] =
     [EdgeKind::Calls, EdgeKind::Extends, EdgeKind::Implements, EdgeKind::Imports];
 /// Number of best hits whose neighbours are added.
 const NUM_SOURCES: usize = 5;
-/// Maximum number of definitions in one of these hits whose neighbours are added.
+/// Maximum number of definitions per hit. The neighbours of further definitions in the hit are not added.
 const MAX_OF_SOURCE: usize = 8;
 /// Maximum number of added hits. With a larger maximum, added hits would replace hits that match the
 /// question.

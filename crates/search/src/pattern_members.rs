@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn overlapping_code_gets_the_pattern_of_its_smallest_member() {
+    fn code_gets_the_pattern_of_the_smallest_overlapping_member() {
         let members = members(&[("a.py", 1, 90, "module"), ("a.py", 10, 20, "Importer"), ("b.py", 1, 9, "View")]);
         let check = |path: &str, start, end, expect: Option<&str>| {
             let path = RepoPath::parse(path).expect("a path");

@@ -28,7 +28,8 @@ impl PreparedQuery {
 }
 
 impl Searcher {
-    /// Orders the hits by the second stage, if the question has one. The ordered hits contain their texts.
+    /// Orders the hits with the second stage of the ranking, if the question uses this stage. The ordered
+    /// hits contain their texts.
     pub(crate) async fn reranked(
         &self,
         query: &PreparedQuery,

@@ -25,7 +25,7 @@ const OPERATOR: &str = "[sources]\nallow_file = true\nallow_private_addresses = 
 /// The length of the random key that encrypts cursors.
 const CURSOR_KEY_BYTES: usize = 32;
 
-/// The pages that report health and readiness of a service.
+/// The endpoints that report the health and the readiness of a service.
 const ALIVE: &str = "/healthz";
 const READY: &str = "/readyz";
 

@@ -17,7 +17,7 @@ const FETCH_ROWS: usize = 5000;
 pub enum ConnectError {
     #[error(transparent)]
     Config(#[from] InvalidNeo4jConfig),
-    #[error("cannot create a client of neo4j")]
+    #[error("cannot create a Neo4j client")]
     Client(#[source] neo4rs::Error),
 }
 

@@ -53,7 +53,7 @@ pub struct OutlineSymbol {
 /// A base of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OutlineBase {
-    /// Index of the class.
+    /// Index of the class in [`Outline::symbols`].
     pub class: u32,
     pub name: String,
     /// The qualifier before the name.

@@ -73,7 +73,7 @@ type StoryRank = (bool, u8, u64, Reverse<usize>, usize, Reverse<Vec<NodeKey>>);
 ///
 /// Paths are compared by these criteria. A criterion is used only if all earlier criteria are equal.
 ///
-/// 1. A path with all ends that the question states is better than a path without them.
+/// 1. A path with all ends that the question states is better than a path that lacks one of these ends.
 /// 2. The path whose ends match more exactly is better.
 /// 3. The path with the higher sum of scores is better. In this sum, the score of each node is multiplied by
 ///    the confidence of the path to this node. The score of a hit counts only once, although its chunk may

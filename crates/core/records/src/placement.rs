@@ -1,4 +1,4 @@
-//! The path with which facts are combined to form records.
+//! The repository and the manifest entry whose path is combined with facts to form records.
 
 use cairn_domain::{ManifestEntry, RepositoryId};
 

@@ -95,9 +95,8 @@ fn is_plain_name(cell: &[u8]) -> bool {
         && cell.last() != Some(&b' ')
 }
 
-/// Whether each word names a secret or a column that is usual in a table of accounts. If no line of dashes
-/// follows, a line is a table head only if it consists of such words, because a sentence also contains other
-/// words.
+/// Whether each word names a secret or a column that is usual in a table of accounts. A line with other words
+/// is not treated as a table head if no line of dashes follows, because it may be a sentence.
 fn are_columns(text: &[u8], heads: &[Range<usize>]) -> bool {
     #[rustfmt::skip]
     const COLUMNS: [&str; 34] = [

@@ -114,7 +114,7 @@ impl Relationships {
 }
 
 impl Relationships {
-    /// The number of edges that are not shown, as a text. `None` if all edges are shown.
+    /// The number of edges that are not shown, as text. `None` if all edges are shown.
     pub fn left(&self) -> Option<String> {
         match (self.num_edges.saturating_sub(self.edges.len() as u64), self.is_exact) {
             (0, true) => None,

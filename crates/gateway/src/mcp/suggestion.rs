@@ -73,7 +73,8 @@ impl Suggestion {
         call_text(self.tool, &self.arguments)
     }
 
-    /// The call as text, for an answer to a call with the arguments `given`.
+    /// The suggested call as text. `given` contains the arguments of the call that is answered. The text
+    /// does not repeat long values from `given`.
     pub(super) fn call_after(&self, given: &JsonObject) -> String {
         call_text_after(self.tool, &self.arguments, given)
     }
@@ -97,9 +98,9 @@ pub(super) fn call_text(tool: &str, arguments: &JsonObject) -> String {
     format!("{tool} {}", Value::Object(arguments.clone()))
 }
 
-/// The call as text, for an answer to a call with the arguments `given`. The text does not repeat long values
-/// of that call, because they could need more tokens than the answer may have. The structured answer contains
-/// the whole call.
+/// A call that an answer contains, as text. `given` contains the arguments of the call that is answered.
+/// The text does not repeat long values from `given`, because they could need more tokens than the answer may
+/// have. The structured answer contains all arguments of the call.
 pub(super) fn call_text_after(tool: &str, arguments: &JsonObject, given: &JsonObject) -> String {
     let is_long = |value: &Value| estimate_tokens(&value.to_string()) > MAX_REPEATED_TOKENS;
     // A text and a list that consists of this text are the same value.

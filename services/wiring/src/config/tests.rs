@@ -24,7 +24,7 @@ const LOCAL: &str = "num_workers = 2\n[embedding]\nkind = \"http\"\n[embedding.p
                      url = \"https://tei.example.org/embed\"\nmodel = \"a\"\ndimensions = 8\n";
 
 #[test]
-fn local_embedding_is_read_from_its_section_and_variables() {
+fn embedding_of_local_mode_is_read_from_its_section_and_variables() {
     let model = |config: &EmbeddingConfig| config.model_id().expect("a model").name;
     let shipped = local("num_workers = 2\n", &[]).expect("sound");
     assert!(matches!(shipped, EmbeddingConfig::Local));

@@ -1,4 +1,4 @@
-//! Parses each item that contains a syntax error a second time, separately from the rest of the file.
+//! Reparses each item that contains a syntax error, separately from the rest of the file.
 //!
 //! One error can hide all symbols after it, because the grammar's recovery may skip the rest of the file. The
 //! text is therefore divided into items at lines that begin a declaration. Each item with an error is parsed
