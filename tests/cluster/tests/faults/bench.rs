@@ -147,8 +147,11 @@ impl Bench {
         self.ask().await
     }
 
+    /// Waits until all requested syncs have ended. The error contains the queues of the broker.
     pub(crate) async fn settle(&self) -> Result<()> {
-        self.environment.inside.settled(&self.asked, PATIENCE).await
+        let Err(error) = self.environment.inside.settled(&self.asked, PATIENCE).await else { return Ok(()) };
+        let queues = async { self.raw()?.queues().await }.await;
+        Err(error.context(format!("the queues are {queues:?}")))
     }
 
     /// Waits until a run has begun and at most `most_open` of its parts are open. Also returns if all work is
