@@ -209,8 +209,7 @@ pub enum Command {
         /// Name of the repository.
         repository: String,
     },
-    /// Print digests of the records that readers can see: one for each repository, and one for each kind of
-    /// record in it.
+    /// Print digests of the visible records of each repository and of each kind of record.
     #[command(after_help = "Example:\n  cairn fingerprint --repo service")]
     Fingerprint {
         /// Name or glob of a repository, or `all`. Default: all repositories. Repeatable.
