@@ -23,57 +23,29 @@ import urllib.request
 from collections import Counter
 from pathlib import Path
 
+from session import Mcp, environment
+
 LEAST_SHARE = 0.92
 DEFINITION = re.compile(r"^\s*(?:pub |export |public |async |static )*(?:def|class|fn|func|function|struct|interface) (\w{6,40})\b", re.M)
 CODE = {".py": "python", ".rs": "rust", ".go": "go", ".js": "javascript", ".ts": "typescript", ".java": "java"}
 
 
-def environment(home):
-    local = {name: value for name, value in os.environ.items() if name != "CAIRN_SERVER"}
-    return local | {"CAIRN_HOME": str(home), "CAIRN_FIRST_USE_MAX_FILES": "0"}
-
-
-class Mcp:
-    """A session with `cairn mcp`."""
-
-    def __init__(self, cairn, home, cwd):
-        self.process = subprocess.Popen(
-            [cairn, "mcp"], cwd=cwd, env=environment(home), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, text=True,
-        )
-        self.id = 0
-        client = {"name": "broken-starts", "version": "1"}
-        self.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
-        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-
-    def send(self, message):
-        self.process.stdin.write(json.dumps(message) + "\n")
-        self.process.stdin.flush()
-
-    def request(self, method, params):
-        self.id += 1
-        self.send({"jsonrpc": "2.0", "id": self.id, "method": method, "params": params})
-        while True:
-            answer = json.loads(self.process.stdout.readline())
-            if answer.get("id") == self.id:
-                return answer["result"]
+class ToolCalls(Mcp):
+    """A session in which each call is a tool and its arguments."""
 
     def ask(self, call):
         """The text of an answer, whether it is an error, and the suggested calls."""
-        tool, arguments = call
-        result = self.request("tools/call", {"name": tool, "arguments": arguments})
+        result = self.call(*call)
         text = "".join(block["text"] for block in result["content"])
         content = result.get("structuredContent", {})
         details = content.get("details", content)
         calls = [(each["tool"], each["arguments"]) for each in details.get("tool_suggestions") or []]
         return text, bool(result.get("isError")), calls
 
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-
 
 class CommandLine:
+    """A user of the command line. Each call is a command, or the text of a suggested command."""
+
     def __init__(self, cairn, home, cwd):
         self.cairn, self.env, self.cwd = cairn, environment(home), cwd
 
@@ -87,7 +59,10 @@ class CommandLine:
         is_error = done.returncode not in (0, 3) or done.stderr.startswith("error:")
         return re.sub(r"^  try: .*$", "", text, flags=re.M), is_error, calls
 
-    def close(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
         pass
 
 
@@ -111,9 +86,6 @@ class HttpService:
         suggestions = details.pop("tool_suggestions", None) or []
         calls = [(each["request"]["path"], each["request"]["body"]) for each in suggestions]
         return json.dumps(content), is_error, calls
-
-    def close(self):
-        pass
 
 
 class Repository:
@@ -474,11 +446,9 @@ def main():
     with tempfile.TemporaryDirectory() as home:
         name = root.name
         subprocess.run([cairn, "index", str(root), "--name", name], env=environment(home), check=True, stdout=sys.stderr)
-        for kinds, interface in [(mcp_starts, Mcp), (command_starts, CommandLine)]:
-            with tempfile.TemporaryDirectory() as cwd:
-                session = interface(cairn, home, cwd)
+        for kinds, interface in [(mcp_starts, ToolCalls), (command_starts, CommandLine)]:
+            with tempfile.TemporaryDirectory() as cwd, interface(cairn, home, cwd) as session:
                 measure(session, kinds(repository, name), num_starts // 2, tally)
-                session.close()
     if server := os.environ.get("CAIRN_SERVER"):
         service = HttpService(server, os.environ["CAIRN_API_KEY"])
         measure(service, http_starts(repository, name), num_starts // 2, tally)

@@ -36,6 +36,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
+from session import Mcp, environment
+
 LEAST_SHARE = 0.97
 PAGE_SIZE = 20
 NUM_FIRST = 5
@@ -45,7 +47,6 @@ MAX_WRONG_SHOWN = 30
 # The number of times that a kind tries each path. Most kinds choose a random part of a name, so another try
 # can give another question.
 NUM_ROUNDS = 3
-STOP_TIMEOUT_S = 30
 
 WORD = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
 SEPARATED_WORDS = re.compile(r"[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*")
@@ -531,71 +532,27 @@ def make_questions(paths, num_questions, seed):
     return made[:num_questions]
 
 
-def environment():
-    """The environment without settings that select another index."""
-    others = {"CAIRN_SERVER", "CAIRN_CONFIG", "CAIRN_CLUSTER_CONFIG", "CAIRN_HOME"}
-    kept = {name: value for name, value in os.environ.items() if name not in others}
-    return kept | {"CAIRN_FIRST_USE_MAX_FILES": "0"}
-
-
 def index(cairn, home, roots):
     for root in roots:
-        command = [cairn, "--home", home, "index", root, "--name", root.name]
-        subprocess.run(command, env=environment(), check=True, stdout=sys.stderr)
+        command = [cairn, "index", root, "--name", root.name]
+        subprocess.run(command, env=environment(home), check=True, stdout=sys.stderr)
 
 
 def indexed_files(cairn, home, repository):
-    command = [cairn, "--home", home, "--json", "coverage", repository, "--outcome", "indexed"]
-    done = subprocess.run(command, env=environment(), check=True, capture_output=True, text=True)
+    command = [cairn, "--json", "coverage", repository, "--outcome", "indexed"]
+    done = subprocess.run(command, env=environment(home), check=True, capture_output=True, text=True)
     listed = json.loads(done.stdout)
     assert listed["next_offset"] is None, "the list of indexed files is incomplete"
     return [IndexedPath(repository, entry["path"], False) for entry in listed["entries"]]
 
 
-class Mcp:
-    """A session with `cairn mcp`. The program ends with the session."""
-
-    def __init__(self, cairn, home, cwd):
-        self.process = subprocess.Popen(
-            [cairn, "--home", home, "mcp"], cwd=cwd, env=environment(), stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        )
-        self.id = 0
-
-    def __enter__(self):
-        return self
-
-    def initialize(self):
-        client = {"name": "file-names", "version": "1"}
-        self.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
-        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-
-    def __exit__(self, *error):
-        self.process.stdin.close()
-        try:
-            self.process.wait(STOP_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-
-    def send(self, message):
-        self.process.stdin.write(json.dumps(message) + "\n")
-        self.process.stdin.flush()
-
-    def request(self, method, params):
-        self.id += 1
-        self.send({"jsonrpc": "2.0", "id": self.id, "method": method, "params": params})
-        for line in self.process.stdout:
-            answer = json.loads(line)
-            if answer.get("id") == self.id:
-                return answer["result"]
-        raise RuntimeError(f"`cairn mcp` ended before it answered {method} {params}")
+class FileSearches(Mcp):
+    """A session in which each call searches for files by name."""
 
     def search(self, arguments):
         """The paths of an answer in their order: names first, then chunks. An error has no path. An answer to
         a pattern may also have chunks that are about its words, so only its names count."""
-        result = self.request("tools/call", {"name": "search_code", "arguments": arguments})
-        answer = result.get("structuredContent", {})
+        answer = self.call("search_code", arguments).get("structuredContent", {})
         names, chunks = answer.get("files") or [], answer.get("results") or []
         if names and "*" in arguments["query"]:
             chunks = []
@@ -669,8 +626,7 @@ def measure(cairn, home, repositories, num_questions, seed):
     files = [file for repository in repositories for file in indexed_files(cairn, home, repository)]
     questions = make_questions(IndexedPaths(files), num_questions, seed)
     tally = Tally()
-    with tempfile.TemporaryDirectory() as cwd, Mcp(cairn, home, cwd) as session:
-        session.initialize()
+    with tempfile.TemporaryDirectory() as cwd, FileSearches(cairn, home, cwd) as session:
         for question in questions:
             tally.add(question, session.search(question.arguments()))
     print_shares(tally)

@@ -106,7 +106,7 @@ pub use pattern_members::PatternMembers;
 pub use patterns::PatternAnswer;
 pub use question_names::NameNote;
 pub use repositories::{KnownRepository, NOTHING_INDEXED, RepositorySelection, named};
-pub use resolve::{MatchedName, NameMatching, Substitution};
+pub use resolve::{MatchedName, NameMatching, SAME_NAME, Substitution};
 pub use runs::KnownRun;
 pub use search::{SearchAnswer, SearchRequest};
 pub use shown_hits::Found;

@@ -17,7 +17,7 @@ pub(crate) const MIN_SCORE: u32 = 660;
 pub(crate) const MIN_LEADING_SCORE: u32 = 750;
 /// A name with at least this score, in thousandths, differs from the requested name at most in case and
 /// style.
-pub(crate) const SAME_NAME: u32 = 950;
+pub const SAME_NAME: u32 = 950;
 /// Number of near names that are suggested.
 pub(crate) const NUM_SIMILAR: usize = 5;
 /// Number of near names that are read to find a near name in one file.

@@ -3,10 +3,11 @@
 //! These filters are added to the filter of the caller. If the caller set a field of the filter, this field
 //! is not changed, and the answer states which words of the question are not applied.
 
-use cairn_domain::ChunkKind;
+use cairn_domain::{ChunkKind, RepoPath};
 use cairn_ports::{ChunkFilter, IncludeTests};
 use cairn_question::{FilterName, Filters, TestsWanted};
-use globset::Glob;
+
+use crate::chunk_filter::CompiledFilter;
 
 /// The filter of the caller together with the filters that the question states.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,21 +41,19 @@ pub(crate) fn with_stated(own: &ChunkFilter, filters: &Filters, since: Option<i6
 /// values in the same field.
 pub(crate) fn overridden(own: &ChunkFilter, filters: &Filters, since: Option<i64>) -> Vec<String> {
     let stated = with_stated(&ChunkFilter::default(), filters, since).map(|stated| stated.filter).unwrap_or_default();
+    let compiled = CompiledFilter::new(&stated).ok();
+    let is_in_stated = |own: &String| {
+        let path = RepoPath::parse(own).ok();
+        path.zip(compiled.as_ref()).is_some_and(|(path, stated)| stated.lets_file_through(&path))
+    };
     let differs = |field: FilterName| match field {
         FilterName::Languages => own.languages.iter().any(|own| !stated.languages.contains(own)),
         FilterName::Kinds => own.kinds.iter().any(|own| !stated.kinds.contains(own)),
-        FilterName::Files | FilterName::Directories | FilterName::Modules => {
-            !own.paths.iter().any(|own| matches_any(&stated.paths, own))
-        }
+        FilterName::Files | FilterName::Directories | FilterName::Modules => !own.paths.iter().any(is_in_stated),
         FilterName::Tests => own.include_tests != stated.include_tests,
         FilterName::Since => own.since != stated.since,
     };
     words_of(filters, &fields(filters, since, |field| is_set(own, field) && differs(field)))
-}
-
-/// Whether one of the globs matches the path.
-fn matches_any(globs: &[String], path: &str) -> bool {
-    globs.iter().filter_map(|glob| Glob::new(glob).ok()).any(|glob| glob.compile_matcher().is_match(path))
 }
 
 /// The fields for which the question states a filter that restricts chunks, and for which `is_wanted` is

@@ -44,8 +44,7 @@ pub(super) fn tests_of(arguments: &Arguments) -> WantTests {
 
 pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments, origin: &Origin) -> Replied {
     let mut question = search_question(agent, arguments, origin).await;
-    let max_tokens = arguments.count("max_tokens", SEARCH_TOKENS);
-    let mut num_attempts = 0;
+    let mut budget = ReplyBudget::of(arguments, SEARCH_TOKENS);
     loop {
         let answer = questions::search(agent, &question).await.map_err(|error| search_failure(error, arguments))?;
         let answer = answer.into_labelled();
@@ -53,15 +52,37 @@ pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments, origin
             Some(nothing) => nothing_found(&answer, nothing, arguments),
             None => page(&answer, &question, arguments),
         };
-        // Explanations, notes and suggestions may need more tokens than estimated. The hits are cached, so a
-        // smaller page costs only one read of texts.
-        let excess = reply.max_tokens(arguments.given()).saturating_sub(max_tokens);
-        if excess == 0 || question.max_tokens <= 1 {
+        // The hits are cached, so a smaller page costs only one read of texts.
+        if budget.is_met(&reply, &mut question.max_tokens) {
             return Ok(reply);
         }
-        // A smaller limit may give the same text, so each further attempt reduces the limit more.
-        question.max_tokens = question.max_tokens.saturating_sub(excess << num_attempts).max(1);
-        num_attempts += 1;
+    }
+}
+
+/// Limits a whole reply to the number of tokens that a call allows. Explanations, notes, suggestions and the
+/// places of other definitions may need more tokens than were reserved for them.
+struct ReplyBudget<'a> {
+    arguments: &'a Arguments,
+    max_tokens: usize,
+    num_attempts: u32,
+}
+
+impl<'a> ReplyBudget<'a> {
+    fn of(arguments: &'a Arguments, default: usize) -> Self {
+        Self { arguments, max_tokens: arguments.count("max_tokens", default), num_attempts: 0 }
+    }
+
+    /// Whether the reply is small enough, or cannot become smaller. If neither is true, lowers `code_tokens`,
+    /// the limit for the code in the next reply. A lower limit may give the same text, so each further
+    /// attempt lowers the limit more.
+    fn is_met(&mut self, reply: &ToolReply, code_tokens: &mut usize) -> bool {
+        let excess = reply.max_tokens(self.arguments.given()).saturating_sub(self.max_tokens);
+        if excess == 0 || *code_tokens <= 1 {
+            return true;
+        }
+        *code_tokens = code_tokens.saturating_sub(excess << self.num_attempts).max(1);
+        self.num_attempts += 1;
+        false
     }
 }
 
@@ -246,19 +267,16 @@ pub(super) async fn read_code(agent: &dyn Agent, arguments: &Arguments, origin: 
         None => origin.working_repository(agent).await,
     };
     let mut question = read_question(arguments, inferred.as_deref());
-    let max_tokens = arguments.count("max_tokens", READ_TOKENS);
+    let mut budget = ReplyBudget::of(arguments, READ_TOKENS);
     loop {
         let code = match inferred {
             Some(_) => questions::read_here(agent, &question).await?,
             None => questions::read(agent, &question).await?,
         };
         let reply = code_page(code);
-        // Notes and the places of other definitions may need more tokens than estimated.
-        let excess = reply.max_tokens(arguments.given()).saturating_sub(max_tokens);
-        if excess == 0 || question.max_tokens <= 1 {
+        if budget.is_met(&reply, &mut question.max_tokens) {
             return Ok(reply);
         }
-        question.max_tokens = question.max_tokens.saturating_sub(excess).max(1);
     }
 }
 

@@ -7,7 +7,7 @@ use cairn_exact::PatternRequest;
 use cairn_question::QueryType;
 use cairn_search::{
     CodeRequest, EdgeDraw, ExactRequest, FieldFault, GraphRequest, NameMatching, QueryError, QueryErrorCode, Relation,
-    RepositorySelection, SearchRequest, Target, TargetType, check_patterns,
+    RepositorySelection, SAME_NAME, SearchRequest, Target, TargetType, check_patterns,
 };
 
 use super::filter::{filter, include_tests, path_globs, without_dot};
@@ -155,16 +155,13 @@ pub(crate) async fn read_here(agent: &dyn Agent, question: &ReadQuestion) -> Res
     Ok(elsewhere)
 }
 
-/// The lowest score of a name that equals the requested name, apart from case and style.
-const LOWEST_SCORE_OF_SAME_NAMES: f64 = 0.95;
-
 /// Whether the returned code may differ from the requested code.
 fn is_uncertain(code: &CodeText) -> bool {
     let Some(resolution) = &code.resolution else { return false };
     let is = |matching: NameMatching| resolution.r#match == matching.as_str();
     is(NameMatching::Fuzzy)
         || is(NameMatching::Heuristic)
-        || is(NameMatching::Changed) && resolution.score < LOWEST_SCORE_OF_SAME_NAMES
+        || is(NameMatching::Changed) && resolution.score < f64::from(SAME_NAME) / 1_000.0
 }
 
 async fn read_named(agent: &dyn Agent, question: &ReadQuestion) -> Result<CodeText, QueryError> {
