@@ -23,14 +23,14 @@ import urllib.request
 from collections import Counter
 from pathlib import Path
 
-from session import Mcp, environment
+from session import McpSession, environment
 
 LEAST_SHARE = 0.92
 DEFINITION = re.compile(r"^\s*(?:pub |export |public |async |static )*(?:def|class|fn|func|function|struct|interface) (\w{6,40})\b", re.M)
 CODE = {".py": "python", ".rs": "rust", ".go": "go", ".js": "javascript", ".ts": "typescript", ".java": "java"}
 
 
-class ToolCalls(Mcp):
+class Mcp(McpSession):
     """A session in which each call is a tool and its arguments."""
 
     def ask(self, call):
@@ -446,7 +446,7 @@ def main():
     with tempfile.TemporaryDirectory() as home:
         name = root.name
         subprocess.run([cairn, "index", str(root), "--name", name], env=environment(home), check=True, stdout=sys.stderr)
-        for kinds, interface in [(mcp_starts, ToolCalls), (command_starts, CommandLine)]:
+        for kinds, interface in [(mcp_starts, Mcp), (command_starts, CommandLine)]:
             with tempfile.TemporaryDirectory() as cwd, interface(cairn, home, cwd) as session:
                 measure(session, kinds(repository, name), num_starts // 2, tally)
     if server := os.environ.get("CAIRN_SERVER"):

@@ -36,7 +36,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from session import Mcp, environment
+from session import McpSession, environment
 
 LEAST_SHARE = 0.97
 PAGE_SIZE = 20
@@ -546,7 +546,7 @@ def indexed_files(cairn, home, repository):
     return [IndexedPath(repository, entry["path"], False) for entry in listed["entries"]]
 
 
-class FileSearches(Mcp):
+class FileSearches(McpSession):
     """A session in which each call searches for files by name."""
 
     def search(self, arguments):

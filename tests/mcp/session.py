@@ -14,7 +14,7 @@ def environment(home):
     return kept | {"CAIRN_HOME": str(home), "CAIRN_FIRST_USE_MAX_FILES": "0"}
 
 
-class Mcp:
+class McpSession:
     """A session with `cairn mcp`. The program ends with the session."""
 
     def __init__(self, cairn, home, cwd):
