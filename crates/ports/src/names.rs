@@ -94,7 +94,8 @@ pub struct ResolvedSymbol {
     /// The names of the tier `Near` are sorted by rank, nearest first. Unlike the score, the rank also
     /// depends on how many letters are equal.
     pub rank: u32,
-    /// The differences between the requested name and this name. Empty for all tiers except `Near`.
+    /// The differences between the requested name and this name. Empty for all tiers except `Near`, and for a
+    /// default export, whose name is the name of its file.
     pub reasons: Reasons,
 }
 

@@ -1,17 +1,22 @@
 //! Explains why a requested name is absent: which words of the name the index contains, which other
 //! repository defines the name, and which repositories are not indexed.
 
-use cairn_domain::View;
+use cairn_domain::{Scope, View};
 use cairn_name_match::plain_name;
 use cairn_ports::NameMatch;
-use cairn_ranking::{ScopeFrequencies, keywords};
+use cairn_ranking::{RankedHit, ScopeFrequencies, keywords};
 use cairn_redaction::{Given, Message, Own};
 
-use crate::repositories::{KnownRepository, MAX_NOT_INDEXED, name_of, names_of_unpublished, some_names};
-use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
+use crate::prepared_query::PreparedQuery;
+use crate::repositories::{
+    KnownRepository, MAX_NOT_INDEXED, NOTHING_INDEXED, name_of, names_of_unpublished, some_names,
+};
+use crate::{NameNote, NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// Maximum number of definitions that are looked up in other repositories.
 const MAX_ELSEWHERE: usize = 20;
+/// Maximum number of hits whose texts are compared with a name.
+const MAX_COMPARED: usize = 100;
 /// Maximum number of calls that an error suggests.
 const MAX_CALLS: usize = 2;
 
@@ -41,6 +46,45 @@ impl Searcher {
         Ok(explanation.added_to(error))
     }
 
+    /// The sentence for a name that no searched repository defines, if another repository that the caller may
+    /// see defines it.
+    pub(crate) async fn note_of_definition_elsewhere(
+        &self,
+        name: &str,
+        view: &View,
+        selected: &[KnownRepository],
+    ) -> Result<Option<Message>, QueryError> {
+        let repository = self.defining_repository(name, view, selected).await?;
+        let note = |repository: String| {
+            let message = Message::from("Repository ").and(Given(&repository)).and(" defines ").and(Given(name));
+            message.and(", but was not searched.")
+        };
+        Ok(repository.map(note))
+    }
+
+    /// The name in a relationship question, if no code in scope has this name and no good hit mentions it.
+    /// The text of a hit may mention a name that the code does not define, such as a function of a library.
+    pub(crate) async fn unmentioned_name(
+        &self,
+        query: &PreparedQuery,
+        scope: &Scope,
+        hits: &[RankedHit],
+    ) -> Result<Option<String>, QueryError> {
+        let Some(asked) = query.parsed.relationship.as_ref().filter(|_| query.names.related.nodes.is_empty()) else {
+            return Ok(None);
+        };
+        let name = plain_name(asked.name.trim_end_matches("()"));
+        let is_absent = |note: &NameNote| note.requested == asked.name && note.is_absent();
+        if !is_compound(&name) || !query.names.notes.iter().any(is_absent) {
+            return Ok(None);
+        }
+        let last = name.rsplit('.').next().unwrap_or(&name).to_lowercase();
+        let ids = hits.iter().take(MAX_COMPARED).map(|hit| (hit.chunk.repository, hit.chunk.key)).collect();
+        let chunks = self.fetch_texts(&query.view, scope, ids).await?;
+        let is_mentioned = chunks.values().any(|chunk| chunk.text.to_lowercase().contains(&last));
+        Ok((!is_mentioned).then_some(name))
+    }
+
     /// A repository that was not searched, that the caller may see, and that defines exactly this name.
     async fn defining_repository(
         &self,
@@ -60,6 +104,12 @@ impl Searcher {
             |hit: &&cairn_ports::SymbolHit| name == last || hit.symbol.qualified_name.ends_with(name.as_str());
         Ok(hits.iter().find(is_meant).map(|hit| name_of(&all, hit.repository)))
     }
+}
+
+/// Whether a name consists of several words, so that it is not an ordinary word of a sentence.
+fn is_compound(name: &str) -> bool {
+    let has_capital = name.chars().skip(1).any(char::is_uppercase) && name.chars().any(char::is_lowercase);
+    !name.contains(char::is_whitespace) && (has_capital || name.contains(['_', '.']))
 }
 
 /// The facts that explain why a name is absent, and the calls that the error suggests, best first.
@@ -101,6 +151,9 @@ impl Explanation {
     }
 
     fn add_not_indexed(&mut self, selected: &[KnownRepository]) {
+        if selected.is_empty() {
+            self.facts = vec![NOTHING_INDEXED.into()];
+        }
         let not_indexed = names_of_unpublished(selected);
         if let Some(names) = some_names(&not_indexed, not_indexed.len(), MAX_NOT_INDEXED) {
             self.facts.push(Message::from("not indexed yet: ").and(Own(names)));

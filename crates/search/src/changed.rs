@@ -17,7 +17,7 @@ use crate::changed_trees::Unread;
 use crate::heuristic::HeuristicDefinition;
 use crate::leading::{Leading, NamedPlace};
 use crate::repositories::KnownRepository;
-use crate::resolve::{MIN_SCORE, NameMatching, NameRequest, Resolved, Substitution, is_in_file};
+use crate::resolve::{NameMatching, NameRequest, Resolved, Substitution, is_in_file, is_near_enough};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// A definition in a changed file.
@@ -235,7 +235,7 @@ fn same_names<'a>(changed: &'a Changed<'_>, request: NameRequest<'a>) -> Vec<Can
 fn near_names<'a>(changed: &'a Changed<'_>, request: NameRequest<'a>) -> Vec<Candidate<'a>> {
     let wanted = WantedName::new(request.name);
     let candidate = |(known, tree, symbol): (&'a KnownRepository, &'a Arc<ChangedTree>, &'a SymbolEntry)| {
-        let near = score_name(&wanted, &symbol.name).filter(|near| near.score >= MIN_SCORE)?;
+        let near = score_name(&wanted, &symbol.name).filter(|near| is_near_enough(near.score, near.reasons))?;
         Some(Candidate { known, tree, symbol, score: near.score, reason: format!("{}, ", near.reasons) })
     };
     symbols(changed, request).filter_map(candidate).collect()

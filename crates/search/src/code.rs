@@ -4,6 +4,7 @@
 use bytes::Bytes;
 use cairn_domain::{LineSpan, ManifestEntry, RepoPath, SourceText, SymbolEntry, View};
 use cairn_ports::{BlobStoreError, BlobStoreExt, ErrorKind, ResolvedSymbol};
+use cairn_question::{Lines, file_and_lines};
 use cairn_ranking::truncate_lines;
 use cairn_redaction::{Message, Own, quoted};
 use cairn_wire::{ArtifactKind, Manifest, PackReader, decode};
@@ -12,6 +13,7 @@ use crate::bounds;
 use crate::changed::{ChangedDefinition, Definitions};
 use crate::changed_files::ChangedFile;
 use crate::error::REBUILD;
+use crate::file_names::is_like_a_file;
 use crate::heuristic::HeuristicDefinition;
 use crate::repositories::{KnownRepository, name_of};
 use crate::resolve::{NameRequest, Resolved};
@@ -58,10 +60,36 @@ pub struct Code {
     pub stamps: Vec<Stamp>,
 }
 
+impl CodeRequest {
+    /// The same request for these lines of a file.
+    pub(crate) fn at(&self, path: &str, lines: &Lines) -> Self {
+        let lines = Some((*lines.start(), *lines.end()));
+        Self { path: Some(path.to_owned()), symbol: None, lines, ..self.clone() }
+    }
+}
+
 impl Searcher {
+    /// Reads a file, some of its lines, or a symbol. If no file has the path, lines in the path are
+    /// considered: `src/server.go:642-652`.
     pub async fn read_code(&self, request: &CodeRequest) -> Result<Code, QueryError> {
+        let read = self.read_requested(request).await;
+        let position = request.path.as_deref().filter(|_| request.lines.is_none()).and_then(file_and_lines);
+        match (read, position) {
+            (Err(error), Some((path, lines))) if error.code == QueryErrorCode::NotFound => {
+                self.read_requested(&request.at(path, &lines)).await
+            }
+            (read, _) => read,
+        }
+    }
+
+    async fn read_requested(&self, request: &CodeRequest) -> Result<Code, QueryError> {
         let (view, selected) = self.view_for(request).await?;
         match (&request.symbol, &request.path) {
+            // Such a text is more often the name of a file than the name of a symbol: `package.json`.
+            (Some(symbol), None) if is_like_a_file(symbol) => {
+                let of_target = CodeRequest { symbol: None, ..request.clone() };
+                self.read_target(symbol, &of_target).await
+            }
             (Some(symbol), path) => match self.read_symbol(&view, &selected, symbol, path.as_deref(), request).await {
                 Err(error) => Err(self.explain_absent_name(error, symbol, &view, &selected).await?),
                 read => read,

@@ -225,7 +225,7 @@ impl Searcher {
         let (frequencies, of_repositories) = self.counts_of(all, &counted, &query.parsed.subject_words).await?;
         let query = PreparedQuery { frequencies, of_repositories, ..query.clone() };
         let no_filter = ChunkFilter::default();
-        let Ranked { hits, evidence, .. } = self.ranked(&query, all, &no_filter, false).await?;
+        let Ranked { hits, evidence, .. } = self.ranked(&query, all, &no_filter, true).await?;
         Ok(if query.relevance(evidence, &no_filter).is_relevant { hits } else { Vec::new() })
     }
 
@@ -279,6 +279,9 @@ fn statement(relevance: &AnswerRelevance, is_excluded: bool, num_chunks: u64) ->
         return format!(
             "nothing found: {num_chunks} chunks are indexed in these repositories; the filters exclude all of them"
         );
+    }
+    if relevance.missing.is_empty() {
+        return "nothing found: the question contains no word; describe in words what to find".to_owned();
     }
     let words: Vec<String> = relevance.missing.iter().take(MAX_STATED_WORDS).map(|word| format!("`{word}`")).collect();
     format!("nothing relevant found: none of the {num_chunks} indexed chunks contains {}", words.join(", "))

@@ -9,7 +9,7 @@ use cairn_domain::{RepoPath, RepositoryId, Scope, View};
 use cairn_name_match::has_arity;
 use cairn_ports::{FileHit, FileMatch, NameMatch};
 use cairn_question::is_written_like_a_file;
-use cairn_ranking::path_distance;
+use cairn_ranking::{fold_style, path_distance};
 use cairn_redaction::{Given, Message, quoted};
 
 use crate::changed::{Definitions, has_other_name};
@@ -201,6 +201,11 @@ impl Searcher {
 /// `register/2`, contains a slash, but is the name of a symbol.
 pub(crate) fn is_like_a_file(name: &str) -> bool {
     is_written_like_a_file(name) && !has_arity(name)
+}
+
+/// Whether the name is the base name of the file without its extension, apart from case and style.
+pub(crate) fn is_stem(name: &str, path: &RepoPath) -> bool {
+    fold_style(path.stem()) == fold_style(&name.replace(' ', ""))
 }
 
 pub(crate) fn no_file(path: &str) -> Message {

@@ -2,25 +2,33 @@
 
 use std::cmp::Reverse;
 
+use cairn_domain::RepoPath;
 use cairn_name_match::{PathPart, has_arity};
 use cairn_ports::{FileHit, FileMatch, NameMatch};
 use cairn_question::{FileNameKind, FileNameQuery, only_word};
-use cairn_ranking::path_distance;
+use cairn_ranking::{fold_style, path_distance};
 use cairn_redaction::{Given, Message};
 
 use crate::bounds;
 use crate::changed_trees::Unread;
-use crate::file_names::{SAME_BEGINNING, SAME_NAME, SAME_PATH, SIMILAR};
+use crate::file_names::{SAME_BEGINNING, SAME_NAME, SAME_PATH, SIMILAR, is_stem};
 use crate::found_files::{FileRole, FoundFiles};
 use crate::prepared_query::PreparedQuery;
 use crate::question_names::{NameNote, QuestionNames};
 use crate::target::{FileSearch, Target, TargetType, Targeted};
+use crate::whole_name::is_sentence;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// Maximum number of files that are found. The answer states whether more files match.
 const MAX_FILES: usize = 10_000;
 /// Maximum number of files that are shown in addition to the results, if the question is the name of a file.
 const FILES_BESIDE_RESULTS: usize = 5;
+/// Maximum number of files whose names are compared with a question that may be the name of a file.
+const MAX_COMPARED: usize = 20;
+/// Minimum length of the name of a document.
+const MIN_DOCUMENT: usize = 4;
+/// Maximum number of words of a phrase that may be the name of a file.
+const MAX_WORDS_OF_NAME: usize = 4;
 
 /// The files and directories with the requested name.
 struct Matches {
@@ -97,30 +105,46 @@ impl Searcher {
             },
         };
         let search = FileSearch { name: &asked.name, ..search };
-        if asked.kind == FileNameKind::Glob && !self.files_named(query, search).await?.hits.is_empty() {
-            return self.files_as_results(query, search).await;
+        if asked.kind == FileNameKind::Glob {
+            let hits = self.files_named(query, search).await?.hits;
+            let directory = asked.place.as_ref().and_then(|place| directory_called(place, &hits));
+            let within = directory.map(|directory| format!("**/{directory}/**/{}", asked.name));
+            if !hits.is_empty() {
+                let search = FileSearch { name: within.as_deref().unwrap_or(&asked.name), ..search };
+                return self.files_as_results(query, search).await;
+            }
         }
         self.files_beside_results(query, asked.kind, search).await
     }
 
-    /// A question that is the name of a file, although it does not look like a file name: `makefile`. The
-    /// question must be one word, no symbol may have this name, and a file must have exactly this base name.
+    /// A question that is the name of a file, although it does not look like a file name: `makefile`,
+    /// `docker-compose` or `hpack spec`. No symbol may have this name. The base name of the file must be
+    /// exactly the question, or the question must consist of several words that are the name of the file
+    /// without its extension. A caller who restricts the kinds of chunks does not ask for a file.
     async fn file_without_usual_name(
         &self,
         query: &mut PreparedQuery,
         text: &str,
         search: FileSearch<'_>,
     ) -> Result<Option<FileNameQuery>, QueryError> {
-        let is_decided = query.names.has_exact || query.parsed.relationship.is_some();
-        let Some(name) = only_word(text).filter(|_| !is_decided) else { return Ok(None) };
-        let (view, scope) = (&query.view, search.scope);
-        let files = self.names.files(view, scope, &name, FileMatch::BaseName { similar: false }, 1).await?;
-        if files.first().is_none_or(|best| best.score < SAME_PATH)
-            || !self.names.symbols(view, scope, &name, &[NameMatch::Exact], 1).await?.is_empty()
-        {
+        let is_for_chunks = !search.filter.kinds.is_empty();
+        if is_for_chunks || query.names.has_exact || query.parsed.relationship.is_some() {
             return Ok(None);
         }
-        let asked = FileNameQuery { name, kind: FileNameKind::FileName };
+        let Some(name) = only_word(text).or_else(|| short_phrase(text)) else { return Ok(None) };
+        let (view, scope) = (&query.view, search.scope);
+        let similar = has_several_words(&name);
+        let files = self.names.files(view, scope, &name, FileMatch::BaseName { similar }, MAX_COMPARED).await?;
+        let is_meant = |file: &&FileHit| {
+            file.score >= SAME_PATH || is_document(&name, &file.path) || (similar && is_stem(&name, &file.path))
+        };
+        let Some(file) = files.iter().find(is_meant) else { return Ok(None) };
+        let same = [NameMatch::Exact, NameMatch::CaseInsensitive, NameMatch::StyleInsensitive];
+        let ways = if file.score >= SAME_PATH { &same[..1] } else { &same[..] };
+        if !self.names.symbols(view, scope, &name.replace(' ', "_"), ways, 1).await?.is_empty() {
+            return Ok(None);
+        }
+        let asked = FileNameQuery { name: file.path.file_name().to_owned(), kind: FileNameKind::FileName, place: None };
         query.parsed.file_name = Some(asked.clone());
         // No symbol has this name, and symbols with similar names are ignored, because the question names a
         // file.
@@ -155,7 +179,12 @@ impl Searcher {
         } else if hits.first().is_none_or(|best| best.score <= SIMILAR) && found.is_empty() {
             let similar = hits.iter().map(|hit| hit.path.to_string()).collect();
             let (requested, substitution) = (search.name.to_owned(), None);
-            query.names.notes.push(NameNote { requested, is_file: true, substitution, similar, place: None });
+            match self.note_of_skipped_file(search.selected, search.name).await? {
+                Some(skipped) => notes.push(skipped),
+                None => {
+                    query.names.notes.push(NameNote { requested, is_file: true, substitution, similar, place: None });
+                }
+            }
         }
         if num_left > 0 {
             let message = Message::default().and(num_left).and(" more files match;");
@@ -164,6 +193,10 @@ impl Searcher {
         found.extend(FoundFiles::of(hits.clone(), search.selected, false));
         let is_named = hits.first().is_some_and(|best| best.score >= SAME_BEGINNING);
         hits.retain(|hit| !is_named || hit.score >= SAME_BEGINNING);
+        let has_name = |hit: &FileHit| hit.path.file_name() == search.name;
+        if hits.iter().any(has_name) {
+            hits.retain(has_name);
+        }
         query.named_files = hits;
         Ok(Targeted { files: FoundFiles { files: found, role: FileRole::BesideResults }, ranked: None, notes })
     }
@@ -242,7 +275,7 @@ impl Searcher {
     async fn no_file(
         &self,
         query: &PreparedQuery,
-        FileSearch { name, scope, target, .. }: FileSearch<'_>,
+        FileSearch { name, scope, target, selected, .. }: FileSearch<'_>,
         has_excluded: bool,
     ) -> Result<QueryError, QueryError> {
         let what = if target.target_type == TargetType::Directory { "directory" } else { "file" };
@@ -264,6 +297,7 @@ impl Searcher {
         let no_file = Message::from("no ").and(what).and(" is called ").and(Given(name));
         let mut error = QueryError::new(QueryErrorCode::NotFound, no_file);
         error.similar_files = self.similar_paths(&query.view, scope, base).await?;
+        error.hint = self.note_of_skipped_file(selected, name).await?;
         if let Some(best) = error.similar_files.first().cloned() {
             error = error.next(NextCall {
                 tool: "read_code",
@@ -277,6 +311,14 @@ impl Searcher {
             arguments: vec![("query", name.to_owned())],
         }))
     }
+}
+
+/// The directory of one of the files that has this name, apart from case and separators of words.
+fn directory_called(name: &str, files: &[FileHit]) -> Option<String> {
+    let folded = |text: &str| fold_style(&text.replace(' ', "_"));
+    let wanted = folded(name);
+    let mut all = files.iter().flat_map(|file| file.path.directory().split('/'));
+    all.find(|directory| folded(directory) == wanted).map(str::to_owned)
 }
 
 /// Whether a name has characters that have a meaning in a glob.
@@ -300,4 +342,79 @@ fn cut_to(hits: &mut Vec<FileHit>, limit: usize) -> usize {
     let num_left = hits.iter().skip(limit).filter(|hit| hit.score > SIMILAR).count();
     hits.truncate(limit);
     num_left
+}
+
+/// A phrase of a few words that is no question and has no punctuation.
+fn short_phrase(text: &str) -> Option<String> {
+    if is_sentence(text) {
+        return None;
+    }
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let is_word = |word: &&str| word.chars().all(|character| character.is_alphanumeric() || character == '_');
+    ((2..=MAX_WORDS_OF_NAME).contains(&words.len()) && words.iter().all(is_word)).then(|| words.join(" "))
+}
+
+/// Whether the name is that of a document whose name is written in capitals: `readme` for `README.md`.
+fn is_document(name: &str, path: &RepoPath) -> bool {
+    let stem = path.stem();
+    stem.len() >= MIN_DOCUMENT
+        && stem.chars().all(|letter| letter.is_uppercase() || letter == '_')
+        && stem.eq_ignore_ascii_case(name)
+}
+
+/// Whether a name consists of several words: `docker-compose`, `whats_new` or `hpack spec`.
+fn has_several_words(name: &str) -> bool {
+    name.trim_matches(['-', '_']).contains(['-', '_', ' '])
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::{RepositoryId, RepositoryName, Tenant};
+
+    use super::*;
+
+    #[test]
+    fn documents_are_found_by_their_names() {
+        let check = |name: &str, path: &str, expect: bool| {
+            assert_eq!(is_document(name, &RepoPath::parse(path).expect("a path")), expect, "{name} {path}");
+        };
+        check("readme", "README.md", true);
+        check("changelog", "docs/CHANGELOG", true);
+        check("code_of_conduct", "CODE_OF_CONDUCT.md", true);
+        check("server", "server.js", false);
+        check("api", "API.md", false);
+    }
+
+    #[test]
+    fn directories_are_found_by_their_words() {
+        let file = |path: &str| FileHit {
+            repository: RepositoryId::derive(&Tenant::local(), &RepositoryName::new("r")),
+            path: RepoPath::parse(path).expect("a path"),
+            score: 0,
+            rank: 0,
+        };
+        let files = [file("doc/index.rst"), file("doc/user_guide/install.rst")];
+        assert_eq!(directory_called("user guide", &files).as_deref(), Some("user_guide"));
+        assert_eq!(directory_called("User-Guide", &files).as_deref(), Some("user_guide"));
+        assert_eq!(directory_called("doc", &files).as_deref(), Some("doc"));
+        assert_eq!(directory_called("cellar", &files), None);
+    }
+
+    #[test]
+    fn phrases_may_be_names_of_files() {
+        let check = |text: &str, path: &str, expect: bool| {
+            let path = RepoPath::parse(path).expect("a path");
+            let name = only_word(text).or_else(|| short_phrase(text));
+            let is_name = name.is_some_and(|name| has_several_words(&name) && is_stem(&name, &path));
+            assert_eq!(is_name, expect, "{text} {path}");
+        };
+        check("hpack spec", "spec/hpack_spec.lua", true);
+        check("docker-compose", "examples/docker-compose.yml", true);
+        check("whats new", "docs/WhatsNew.md", true);
+        // One ordinary word is a topic.
+        check("server", "lib/server.js", false);
+        check("hpack spec", "spec/hpack_spec_test.lua", false);
+        check("where is the file of the hpack spec", "spec/hpack_spec.lua", false);
+        check("hpack, spec", "spec/hpack_spec.lua", false);
+    }
 }

@@ -69,7 +69,8 @@ impl Searcher {
         let story = story.filter(|_| is_shown);
         notes.extend(note(&asked, flow, story.as_ref()));
         notes.extend(names_note(&names, &path).filter(|_| is_shown));
-        let has_stated_ends = asked.stated() != Ends::default() && story.is_some_and(|story| story.has_ends);
+        let Ends { from, to, .. } = asked.stated();
+        let has_stated_ends = (from || to) && story.is_some_and(|story| story.has_ends);
         notes.extend((is_cut && !has_stated_ends).then(|| Message::from(CUT)));
         let hits = extension.expanded(hits, &sources, (&shown, &chunks), (MAX_ADDED, self.signals))?;
         Ok(if is_shown { lead_with_path(hits, path) } else { hits })
@@ -163,7 +164,7 @@ fn shown_steps(
 /// The sentence that states that no path, or no path with the stated ends, was found. `None` if the path that
 /// is shown has all stated ends.
 fn note(asked: &AskedEnds, flow: Option<&FlowAsked>, story: Option<&Story>) -> Option<Message> {
-    let Ends { from, to } = asked.stated();
+    let Ends { from, to, .. } = asked.stated();
     let instead = match story {
         Some(story) if story.has_ends => return None,
         Some(_) => "the steps are the most relevant path.",

@@ -58,7 +58,7 @@ impl AskedEnds {
 
     /// The ends that the question states.
     pub(crate) fn stated(&self) -> Ends {
-        Ends { from: self.from.is_some(), to: self.to.is_some() }
+        Ends { from: self.from.is_some(), to: self.to.is_some(), subject: self.subject.is_some() }
     }
 
     /// The stated start, or the subject.
@@ -110,6 +110,12 @@ impl AskedEnd {
         match self {
             Self::Place(place) if is_end_of_path(place, path) || is_below(place, path) => EndMatch::Whole,
             Self::Words { name: asked, .. } if is_name(asked, name) => EndMatch::Whole,
+            Self::Words { terms, .. }
+                if terms.len() > 1
+                    && terms.iter().all(|term| of_node.name.contains(term) || of_node.file.contains(term)) =>
+            {
+                EndMatch::AllWords
+            }
             Self::Words { terms, .. } if !terms.is_disjoint(&of_node.name) || !terms.is_disjoint(&of_node.file) => {
                 EndMatch::Name
             }
@@ -162,6 +168,8 @@ mod tests {
         check("database", order, EndMatch::Nearby);
         check("the database module", order, EndMatch::Name);
         check("session", order, EndMatch::None);
+        check("order save step", order, EndMatch::Name);
+        check("orders to save", order, EndMatch::AllWords);
         check("dispatch", ("Router.dispatch", "api/router.py"), EndMatch::Whole);
         check("database", ("Database", "database/connection.py"), EndMatch::Whole);
         check("database", ("open_database", "database/connection.py"), EndMatch::Name);

@@ -27,14 +27,15 @@ struct KnownNode {
     /// The position of the hit that shows the definition. `None` for a definition that is known only because
     /// it has the name of the start.
     hit: Option<usize>,
+    is_test: bool,
     from: EndMatch,
     to: EndMatch,
 }
 
 impl KnownNode {
-    fn new(asked: &AskedEnds, source: Source, hit: Option<usize>) -> Self {
+    fn new(asked: &AskedEnds, source: Source, hit: Option<usize>, is_test: bool) -> Self {
         let (from, to) = asked.matches(&source.symbol, &source.path);
-        Self { source, hit, from, to }
+        Self { source, hit, is_test, from, to }
     }
 
     fn relevance(&self) -> Relevance {
@@ -79,31 +80,41 @@ impl KnownNodes {
     ) -> Self {
         let mut nodes: BTreeMap<NodeKey, KnownNode> = BTreeMap::new();
         for HitDefinition { node, symbol, hit, .. } in definitions {
-            let known = || KnownNode::new(asked, Source::of_hit(&hits[*hit], symbol), Some(*hit));
+            let is_test = hits[*hit].chunk.is_test;
+            let known = || KnownNode::new(asked, Source::of_hit(&hits[*hit], symbol), Some(*hit), is_test);
             nodes.entry(*node).or_insert_with(known);
         }
         for SymbolHit { repository, symbol, .. } in named {
             let Some(chunk) = symbol.chunk else { continue };
-            let (symbol, node, path) = (symbol.qualified_name, symbol.node, symbol.path);
+            let (is_test, node) = (symbol.is_test, symbol.node);
+            let (symbol, path) = (symbol.qualified_name, symbol.path);
             let source = Source { score: 0, symbol, path, chunk: (repository, chunk), is_asked: true };
-            nodes.entry(node).or_insert_with(|| KnownNode::new(asked, source, None));
+            nodes.entry(node).or_insert_with(|| KnownNode::new(asked, source, None, is_test));
         }
         let mut known = Self(nodes);
         known.match_chunks();
         known
     }
 
-    /// If no definition has exactly the name of the start, the other definitions in the chunk of a matching
-    /// definition match too. The graph does not contain all calls, and the chunk shows the start in any case.
+    /// If some definition has exactly the name of the start, only such definitions match. Otherwise, the
+    /// other definitions in the chunk of a matching definition match too. The graph does not contain all
+    /// calls, and the chunk shows the start in any case.
     fn match_chunks(&mut self) {
-        if self.0.values().any(|node| node.from == EndMatch::Whole) {
+        if self.has_named_start() {
+            for node in self.0.values_mut() {
+                node.from = only_whole(node.from);
+            }
             return;
         }
-        let matching = self.0.values().filter(|node| node.from == EndMatch::Name);
+        let matching = self.0.values().filter(|node| node.from >= EndMatch::Name);
         let chunks: BTreeSet<ChunkId> = matching.map(|node| node.source.chunk).collect();
         for node in self.0.values_mut().filter(|node| chunks.contains(&node.source.chunk)) {
             node.from = node.from.max(EndMatch::Nearby);
         }
+    }
+
+    fn has_named_start(&self) -> bool {
+        self.0.values().any(|node| node.from == EndMatch::Whole)
     }
 
     /// The definitions from which the graph is followed. If definitions match the stated start, only these
@@ -117,17 +128,25 @@ impl KnownNodes {
         let has_start = asked.from.is_some() && !matching.is_empty();
         let others =
             leading(definitions, NUM_HITS, MAX_OF_HIT).filter(|_| !has_start).map(|definition| definition.node);
-        let chosen = matching.into_iter().map(|(key, _)| *key).chain(others).take(MAX_STARTS);
+        let mut starts: Vec<NodeKey> = matching.into_iter().map(|(key, _)| *key).chain(others).collect();
+        // A test is the start of a flow only if no other code is.
+        let is_test = |key: &NodeKey| self.0.get(key).is_some_and(|node| node.is_test);
+        if starts.iter().any(|key| !is_test(key)) {
+            starts.retain(|key| !is_test(key));
+        }
+        let chosen = starts.into_iter().take(MAX_STARTS);
         chosen.filter_map(|key| Some((key, self.0.get(&key)?.source.clone()))).collect()
     }
 
     pub(crate) fn best_path(&self, asked: &AskedEnds, reached: &[Reached]) -> Option<Story> {
         let known = self.0.iter().map(|(key, node)| (*key, node.relevance()));
         let mut relevance: BTreeMap<NodeKey, Relevance> = known.collect();
+        let has_named_start = self.has_named_start();
         for Reached { node, .. } in reached {
             let Some(path) = &node.path else { continue };
             relevance.entry(node.key).or_insert_with(|| {
                 let (from, to) = asked.matches(&node.qualified_name, path);
+                let from = if has_named_start { only_whole(from) } else { from };
                 Relevance { from, to, ..Relevance::default() }
             });
         }
@@ -169,6 +188,10 @@ impl KnownNodes {
         let reached: &'a Reached = reached.get(&key).copied()?;
         Some((&reached.node.qualified_name, reached.node.path.as_ref()?))
     }
+}
+
+fn only_whole(found: EndMatch) -> EndMatch {
+    if found == EndMatch::Whole { found } else { EndMatch::None }
 }
 
 /// All edges that lead to a reached node.

@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 
 use cairn_domain::{ManifestEntry, Outcome, RepoPath, SecretFinding};
 use cairn_name_match::{PathPart, PathScore, WantedFile};
-use cairn_redaction::{Given, Message};
+use cairn_redaction::{Given, Message, Own, quoted};
 use cairn_wire::Manifest;
 
 use crate::bounds;
 use crate::resolve::NUM_SIMILAR;
 use crate::{KnownRepository, NextCall, QueryError, QueryErrorCode, Searcher, Stamp};
+
+/// Maximum number of repositories in which a file that is not indexed is looked up.
+const MAX_MANIFESTS: usize = 16;
 
 /// Every path of a repository with its outcome.
 #[derive(Clone, PartialEq, Debug)]
@@ -68,6 +71,27 @@ impl Searcher {
             found.extend(source.secrets.into_iter().map(|finding| (entry.path.clone(), finding)));
         }
         Ok(found)
+    }
+
+    /// A sentence about the first path with this name that exists, but is not indexed. At most
+    /// `MAX_MANIFESTS` repositories are considered.
+    pub(crate) async fn note_of_skipped_file(
+        &self,
+        selected: &[KnownRepository],
+        name: &str,
+    ) -> Result<Option<Message>, QueryError> {
+        let name = name.trim_start_matches("./");
+        let has_name = |path: &RepoPath| path.as_str() == name || path.file_name() == name;
+        for known in selected.iter().take(MAX_MANIFESTS) {
+            let Some(manifest) = self.manifest(known).await? else { continue };
+            let skipped = manifest.entries.iter().find(|entry| !entry.outcome.is_indexed() && has_name(&entry.path));
+            if let Some(entry) = skipped {
+                let message = Message::default().and(quoted(entry.path.as_str())).and(" in ").and(&known.record.name);
+                let message = message.and(" is not indexed: ").and(Own(entry.outcome.label()));
+                return Ok(Some(message.and("; `coverage --why PATH` (tool `index_status`) explains why.")));
+            }
+        }
+        Ok(None)
     }
 
     pub async fn why(&self, repository: &str, path: &str) -> Result<Why, QueryError> {

@@ -18,6 +18,8 @@ pub(crate) const DEPTH: usize = 200;
 pub(crate) struct NamedChunks {
     /// The first chunks of the named files.
     pub(crate) beginnings: Vec<ChunkId>,
+    /// The first chunks of files of the kind that the question asks for. They get no points for a name.
+    pub(crate) of_kind: Vec<ChunkId>,
     /// The chunks that contain the named symbols, each with its best named symbol.
     pub(crate) definitions: Vec<(ChunkId, SymbolHit)>,
     /// The chunks with the definitions of the nearest names, if the whole question is a misspelled name.

@@ -4,10 +4,12 @@
 //! Searches can filter by the name of a module. The description of a module is the first paragraph of its
 //! document, or of the documentation in one of its code files.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{ManifestEntry, NodeKey, RepoPath, RepositoryId, View};
 use cairn_languages::{LanguageClass, by_name, folder_module};
+use cairn_ranking::similarity_percent;
 use cairn_redaction::{Given, Message, quoted};
 
 use crate::bounds;
@@ -191,9 +193,7 @@ fn unknown_module(name: &str, known: &KnownRepository, all: &BTreeMap<String, Mo
     let repository = known.record.name.to_string();
     let message = Message::default().and(Given(name)).and(" is not a module of ").and(&known.record.name);
     let error = QueryError::new(QueryErrorCode::NotFound, message);
-    let last = name.rsplit(['.', '/']).next().unwrap_or(name);
-    let near = all.keys().find(|module| module.rsplit('.').next() == Some(last));
-    match near {
+    match near_module(name, all) {
         Some(near) => error.hint(Message::from("did you mean ").and(quoted(near)).and("?")),
         None => error.hint("search for the words of the name instead").next(NextCall {
             tool: "search_code",
@@ -201,6 +201,21 @@ fn unknown_module(name: &str, known: &KnownRepository, all: &BTreeMap<String, Mo
             arguments: vec![("query", name.replace(['.', '/'], " ")), ("repository", repository)],
         }),
     }
+}
+
+/// The module whose name, or whose last part of the name, is most similar to a name that no module has.
+fn near_module<'m>(name: &str, all: &'m BTreeMap<String, Module>) -> Option<&'m str> {
+    /// Less similar names are treated as different names.
+    const LEAST_PERCENT: u32 = 60;
+    let name = name.replace('/', ".");
+    let last = |text: &str| text.rsplit('.').next().unwrap_or(text).to_owned();
+    let likeness = |module: &str| {
+        let whole = similarity_percent(&name, module);
+        whole.max(similarity_percent(&last(&name), &last(module))).filter(|percent| *percent >= LEAST_PERCENT)
+    };
+    let near = all.keys().filter(|module| !module.is_empty());
+    let near = near.filter_map(|module| Some((likeness(module)?, Reverse(module.as_str()))));
+    near.max().map(|(_, Reverse(module))| module)
 }
 
 #[cfg(test)]
@@ -230,6 +245,16 @@ mod tests {
         ("fisio/fisio/imports/schema.json", "json"),
         ("server/src/main/java/com/acme/App.java", "java"),
     ];
+
+    #[test]
+    fn a_misspelled_module_has_a_near_module() {
+        let all = modules(&FILES);
+        let near = |name: &str| near_module(name, &all);
+        assert_eq!(near("fiso"), Some("fisio"));
+        assert_eq!(near("src/imports"), Some("fisio.imports"));
+        assert_eq!(near("fisio.improts"), Some("fisio.imports"));
+        assert_eq!(near("billing"), None);
+    }
 
     #[test]
     fn modules_form_a_tree() {

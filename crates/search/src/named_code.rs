@@ -1,10 +1,10 @@
 //! Resolves the name in a relationship question to nodes of the graph: definitions, files, directories,
 //! modules and packages.
 
-use cairn_domain::{NodeKey, RepoPath, Scope, SymbolEntry, View};
+use cairn_domain::{NodeKey, RepoPath, Scope, SymbolEntry, SymbolKind, View};
 use cairn_name_match::has_arity;
 use cairn_question::{NamedKind, Relation, RelationshipAsked, is_file_name, path_and_name};
-use cairn_redaction::{Message, quoted};
+use cairn_redaction::{Given, Message, quoted};
 
 use crate::changed::{ChangedDefinition, Definitions};
 use crate::file_names::is_like_a_file;
@@ -34,6 +34,8 @@ pub(crate) struct NamedCode {
     /// A sentence for the answer. Set if the name was not resolved to a definition, but to something else,
     /// such as a file.
     pub(crate) note: Option<Message>,
+    /// The name of the definitions, if it is only near to the requested name.
+    pub(crate) near_name: Option<String>,
     /// A sentence for the answer. Set if only some of the definitions, files or directories with the name are
     /// used.
     pub(crate) cut: Option<Message>,
@@ -76,7 +78,7 @@ impl NamedAs {
     /// Whether the result is used without a search for files, directories, modules and packages.
     fn is_final(&self) -> bool {
         match self {
-            Self::Definitions(resolved) => resolved.is_same_name(),
+            Self::Definitions(resolved) => resolved.is_same_name() && !resolved.is_by_place,
             Self::Changed(_) => true,
             Self::Line(_) | Self::Place(_) | Self::Absent(_) => false,
         }
@@ -148,6 +150,12 @@ impl NamedNode {
         let (node, name, path) = (symbol.node, symbol.qualified_name.clone(), Some(symbol.path.clone()));
         Self { node, name, path, definition: Some(symbol) }
     }
+
+    /// Whether the node is the definition of an interface or a trait.
+    pub(crate) fn is_interface(&self) -> bool {
+        let kind = self.definition.as_ref().map(|definition| definition.kind);
+        matches!(kind, Some(SymbolKind::Interface | SymbolKind::Trait))
+    }
 }
 
 impl NamedCode {
@@ -161,6 +169,15 @@ impl NamedCode {
                 Some(file.path.as_ref().map_or_else(|| file.name.clone(), ToString::to_string))
             }
             (None, nodes) => nodes.iter().all(|node| node.definition.is_some()).then(|| name.to_owned()),
+        }
+    }
+
+    /// The name for sentences about the edges of the nodes: the requested name, or the name of the definition
+    /// that is used instead.
+    pub(crate) fn shown_name(&self, requested: &str) -> Message {
+        match &self.near_name {
+            Some(name) => Message::default().and(quoted(name)),
+            None => Message::default().and(Given(requested)),
         }
     }
 
@@ -182,7 +199,8 @@ impl NamedCode {
     pub(crate) fn of_definitions(resolved: &Resolved) -> Self {
         let symbols = resolved.definitions.iter().map(|hit| hit.symbol.clone());
         let nodes = symbols.map(NamedNode::of_symbol).collect();
-        Self { nodes, cut: resolved.cut_note(), ..Self::default() }
+        let used = resolved.substitution.as_ref().filter(|_| !resolved.is_same_name());
+        Self { nodes, cut: resolved.cut_note(), near_name: used.map(|used| used.used.clone()), ..Self::default() }
     }
 }
 
@@ -210,7 +228,11 @@ impl Searcher {
                     None
                 }
                 Try::Files => self.files_called(view, scope, name).await?,
-                Try::Directories => self.directories_called(view, scope, name).await?,
+                Try::Directories => match self.directories_called(view, scope, name).await? {
+                    // "the internal uid package" is the directory `internal/uid`.
+                    None if name.contains(' ') => self.directories_called(view, scope, &name.replace(' ', "/")).await?,
+                    found => found,
+                },
                 Try::Modules => self.modules_called(view, (scope, selected), name).await?,
                 Try::Packages => {
                     let packages = self.packages_called(view, (scope, selected), name).await?;

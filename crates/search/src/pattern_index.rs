@@ -17,24 +17,30 @@ const MIN_COMPOUND: usize = 8;
 const MIN_END: usize = 4;
 /// Maximum number of words of a question whose endings are searched.
 const MAX_COMPOUNDS: usize = 2;
+/// A word in the text of every pattern chunk.
+const EVERY_PATTERN: &str = "pattern";
 /// Maximum number of patterns that come before other results.
 const MAX_LEADING: usize = 5;
 
 impl Searcher {
     /// The pattern chunks that share a term with the question, best first. The endings of long words of the
-    /// question also count as terms. The list is empty if the filter excludes patterns.
+    /// question also count as terms. The list is empty if the filter excludes patterns. If the question asks
+    /// for every pattern, all pattern chunks are returned.
     pub(crate) async fn pattern_chunks(
         &self,
         view: &View,
         scope: &Scope,
         filter: &ChunkFilter,
-        question: &str,
+        parsed: &ParsedQuery,
     ) -> Result<Vec<ChunkRecord>, QueryError> {
         if is_excluded(filter) {
             return Ok(Vec::new());
         }
         let filter = ChunkFilter { kinds: vec![ChunkKind::Pattern], ..filter.clone() };
-        let terms = query_terms(&format!("{question} {}", word_ends(question)), &ScopeFrequencies::default());
+        let question = &parsed.text;
+        let every = if parsed.asks_for_every_pattern() { EVERY_PATTERN } else { "" };
+        let text = format!("{question} {} {every}", word_ends(question));
+        let terms = query_terms(&text, &ScopeFrequencies::default());
         let request = ListsRequest { dense: None, sparse: (&terms, MAX_PATTERNS), num_records: MAX_PATTERNS };
         let lists = self.vectors.search(view, scope, &filter, request).await?;
         let mut chunks = chunks_by_id(lists.records);
@@ -61,8 +67,12 @@ pub(crate) fn is_excluded(filter: &ChunkFilter) -> bool {
     !filter.kinds.is_empty() && !filter.kinds.contains(&ChunkKind::Pattern)
 }
 
-/// The patterns that the question names, best first.
-pub(crate) fn named(patterns: Vec<ChunkRecord>, parsed: &ParsedQuery) -> Vec<ChunkRecord> {
+/// The patterns that the question names or asks for, best first.
+pub(crate) fn named(mut patterns: Vec<ChunkRecord>, parsed: &ParsedQuery) -> Vec<ChunkRecord> {
+    if parsed.asks_for_every_pattern() {
+        patterns.truncate(MAX_LEADING);
+        return patterns;
+    }
     let Some(subject) = subject(parsed) else { return Vec::new() };
     let is_named = |pattern: &ChunkRecord| pattern.symbol.as_deref().is_some_and(|name| names_a_pattern(subject, name));
     patterns.into_iter().filter(is_named).take(MAX_LEADING).collect()

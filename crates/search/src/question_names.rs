@@ -2,10 +2,10 @@
 //! name is reported.
 
 use cairn_domain::{Scope, View};
-use cairn_name_match::has_arity;
-use cairn_ports::FileMatch;
+use cairn_name_match::{has_arity, plain_name};
+use cairn_ports::{FileMatch, ResolvedSymbol};
 use cairn_question::{MentionKind, NamedKind, ParsedQuery, RelationshipAsked, path_and_name};
-use cairn_ranking::{QueryWords, estimate_tokens};
+use cairn_ranking::{QueryWords, estimate_tokens, fold_style};
 use cairn_redaction::{Given, Message, Phrase, quoted};
 
 use crate::changed::{ChangedDefinition, Definitions, has_other_name};
@@ -14,13 +14,19 @@ use crate::file_names::{FileRequest, SAME_PATH, is_like_a_file};
 use crate::leading::{Leading, NamedPlace};
 use crate::named_code::{Absent, NamedAs, NamedCode};
 use crate::repositories::KnownRepository;
-use crate::resolve::{MIN_LEADING_SCORE, MatchedName, NameRequest, Resolved, Substitution, cut_note};
+use crate::resolve::{
+    MIN_LEADING_SCORE, MatchedName, NUM_SIMILAR, NameRequest, Resolved, SAME_NAME, Substitution, cut_note,
+};
 use crate::{QueryError, QueryErrorCode, Searcher};
 
 /// Maximum number of names in a question that are resolved.
 const MAX_NAMES: usize = 3;
 /// Maximum number of definitions of a near name that become candidates.
 const MAX_NEAR: usize = 5;
+/// Minimum score of a file whose name is probably meant: at most two letters differ.
+const MIN_MISSPELLED: u32 = 40;
+/// Minimum score, in thousandths, of a name of a definition that is not compared with names of files.
+const MIN_CLOSE: u32 = 850;
 /// Number of tokens of a note in addition to its names.
 const NOTE_TOKENS: usize = 30;
 
@@ -36,6 +42,13 @@ pub struct NameNote {
     pub similar: Vec<String>,
     /// The place of the definition, if the index does not contain it as a symbol.
     pub place: Option<NamedPlace>,
+}
+
+impl NameNote {
+    /// Whether no symbol has the name, and no other name was used instead.
+    pub(crate) fn is_absent(&self) -> bool {
+        !self.is_file && self.substitution.is_none() && self.place.is_none()
+    }
 }
 
 /// The results of resolving the names in a question.
@@ -128,7 +141,13 @@ impl Searcher {
             let leads = is_in_file || parsed.file_name.is_some() || whole.as_deref() == Some(name);
             let request = NameRequest { near_path, ..NameRequest::uncounted(name) };
             let definitions = self.definitions(view, scope, selected, request).await;
-            if has_other_name(&definitions) && self.is_file(view, scope, name).await? {
+            if has_other_name(&definitions) && (is_product(name) || self.is_file(view, scope, name).await?) {
+                continue;
+            }
+            if !is_close(&definitions)
+                && let Some(note) = self.note_of_misspelled_file(view, scope, name).await?
+            {
+                found.notes.push(note);
                 continue;
             }
             match definitions {
@@ -139,6 +158,11 @@ impl Searcher {
                 }
                 Err(error) => return Err(error),
             }
+        }
+        let requested = found.notes.iter().filter(|note| !note.is_file).map(|note| note.requested.clone());
+        let requested: Vec<String> = requested.collect();
+        for name in requested {
+            found.facts.extend(self.note_of_definition_elsewhere(&name, view, selected).await?);
         }
         Ok(found)
     }
@@ -154,6 +178,22 @@ impl Searcher {
         let substitution = file.and_then(|file| file.substitution);
         let note = NameNote { requested: name.to_owned(), is_file: true, substitution, similar, place: None };
         Ok((is_absent || note.substitution.is_some()).then_some(note))
+    }
+
+    /// The note about a name that is probably the misspelled name of a file, such as `package.jsno`. `None`
+    /// if no file has a very similar name.
+    async fn note_of_misspelled_file(
+        &self,
+        view: &View,
+        scope: &Scope,
+        name: &str,
+    ) -> Result<Option<NameNote>, QueryError> {
+        let matching = FileMatch::BaseName { similar: true };
+        let mut files = self.names.files(view, scope, name, matching, NUM_SIMILAR).await?;
+        files.retain(|file| file.score >= MIN_MISSPELLED && is_misspelled(name, file.path.file_name()));
+        let similar: Vec<String> = files.iter().map(|file| file.path.to_string()).collect();
+        let note = NameNote { requested: name.to_owned(), is_file: true, substitution: None, similar, place: None };
+        Ok((!note.similar.is_empty()).then_some(note))
     }
 
     /// Whether a file has exactly this base name.
@@ -252,13 +292,85 @@ impl QuestionNames {
         // If a symbol has exactly the requested name and the question is only this name, the other lists of
         // candidates already contain the definitions.
         let is_more = path_and_name(name).is_some() || has_arity(name);
-        if leads && (is_more || is_near) {
+        // A default export has a different name, and the name of a definition does not contain its package.
+        let asked = fold_style(&plain_name(name));
+        let is_other = |first: &ResolvedSymbol| !fold_style(&first.symbol.qualified_name).ends_with(&asked);
+        if leads && (is_more || is_near || resolved.definitions.first().is_some_and(is_other)) {
             self.leading.extend(leading(&resolved));
         }
         if !resolved.is_same_name() {
             self.near.extend(resolved.definitions.into_iter().take(MAX_NEAR).map(Leading::of));
         }
     }
+}
+
+/// Whether the definitions have a name that is so near that the question certainly means it.
+fn is_close(definitions: &Result<Definitions, QueryError>) -> bool {
+    match definitions {
+        Ok(Definitions::Indexed(resolved)) => {
+            let score = resolved.substitution.as_ref().map_or(SAME_NAME, |used| used.score);
+            score >= MIN_CLOSE
+        }
+        Ok(_) => true,
+        Err(error) => error.code != QueryErrorCode::NotFound,
+    }
+}
+
+/// Whether a name is spelled like the base name of a file with an extension, or of a file without one such as
+/// `Dockerfile`, and not like a symbol.
+fn is_misspelled(name: &str, base_name: &str) -> bool {
+    let num_dots = |text: &str| text.trim_start_matches('.').matches('.').count();
+    let is_capitalised = name.starts_with(char::is_uppercase) && !name.chars().skip(1).any(char::is_uppercase);
+    num_dots(name) == num_dots(base_name) && (num_dots(name) > 0 || is_capitalised)
+}
+
+/// Names of products and techniques that are written like identifiers, in lower case and sorted. A near name
+/// is no substitute for such a name.
+const PRODUCTS: [&str; 40] = [
+    "asyncapi",
+    "bittorrent",
+    "cmake",
+    "couchdb",
+    "devops",
+    "dynamodb",
+    "ebpf",
+    "elasticsearch",
+    "fastapi",
+    "freebsd",
+    "github",
+    "gitlab",
+    "graphql",
+    "ios",
+    "ipv4",
+    "ipv6",
+    "javascript",
+    "jquery",
+    "junit",
+    "latex",
+    "libressl",
+    "macos",
+    "mongodb",
+    "mysql",
+    "netbsd",
+    "nosql",
+    "oauth",
+    "oauth2",
+    "openapi",
+    "openbsd",
+    "openid",
+    "openssl",
+    "opentelemetry",
+    "postgresql",
+    "pytorch",
+    "rabbitmq",
+    "sqlite",
+    "typescript",
+    "websocket",
+    "youtube",
+];
+
+fn is_product(name: &str) -> bool {
+    PRODUCTS.binary_search(&name.to_lowercase().as_str()).is_ok()
 }
 
 /// The best definitions of the near names, nearest name first.
@@ -316,6 +428,22 @@ mod tests {
     }
 
     #[test]
+    fn misspelled_files_are_spelled_like_files() {
+        assert!(is_misspelled("package.jsno", "package.json"));
+        assert!(is_misspelled("Dockerfiel", "Dockerfile"));
+        assert!(!is_misspelled("Server.run", "Server"));
+        assert!(!is_misspelled("dockerfiel", "Dockerfile"));
+        assert!(!is_misspelled("ServerCnfig", "ServerConfig"));
+    }
+
+    #[test]
+    fn products_are_no_misspelled_names() {
+        assert!(PRODUCTS.is_sorted());
+        assert!(is_product("CMake") && is_product("PostgreSQL"));
+        assert!(!is_product("cmake_args"));
+    }
+
+    #[test]
     fn only_names_of_code_are_resolved() {
         let check = |question: &str, expect: &[&str]| {
             let parsed = ParsedQuery::new(question, ParseOptions::default());
@@ -323,7 +451,8 @@ mod tests {
         };
         check("getUserDta", &["getUserDta"]);
         check("what calls validate_token", &[]);
-        check("what calls validate_token and Parser.parse", &["Parser.parse"]);
+        check("what calls validate_token and Parser.parse", &[]);
+        check("what calls validate_token when Parser.parse fails", &["Parser.parse"]);
         check("find Button", &["Button"]);
         check("fn parse", &["parse"]);
         check("where is timeout defined", &["timeout"]);

@@ -1,6 +1,7 @@
 //! Reads the code for a text that is the path of a file or the name of a symbol.
 
 use cairn_domain::View;
+use cairn_question::file_and_lines;
 
 use crate::bounds;
 use crate::code::{Code, CodeRequest};
@@ -15,9 +16,14 @@ impl Searcher {
     pub async fn read_target(&self, target: &str, request: &CodeRequest) -> Result<Code, QueryError> {
         bounds::word("target", target)?;
         let (view, selected) = self.view_for(request).await?;
-        match self.read_file_or_symbol(&view, &selected, target, request).await {
-            Err(error) => Err(self.explain_absent_name(error, target, &view, &selected).await?),
-            read => read,
+        let read = self.read_file_or_symbol(&view, &selected, target, request).await;
+        let position = file_and_lines(target).filter(|_| request.lines.is_none());
+        match (read, position) {
+            (Err(error), Some((path, lines))) if error.code == QueryErrorCode::NotFound => {
+                Box::pin(self.read_code(&request.at(path, &lines))).await
+            }
+            (Err(error), _) => Err(self.explain_absent_name(error, target, &view, &selected).await?),
+            (read, _) => read,
         }
     }
 

@@ -11,10 +11,13 @@ use cairn_ranking::{Via, query_terms};
 use cairn_redaction::Message;
 
 use crate::chunk_id::ChunkId;
+use crate::go_implementers::{Implementer, Implementers};
 use crate::named_code::{NamedCode, NamedNode};
 use crate::neighbours::{edges_to, has_full_node, via, via_edge};
 use crate::prepared_query::PreparedQuery;
-use crate::related_notes::{Counted, MAX_RELATED, no_edge_to, no_edges, shown_first};
+use crate::related_notes::{
+    Counted, MAX_RELATED, implemented_by_names, implements_by_names, no_edge_to, no_edges, num_edges_shown,
+};
 use crate::sites::{RepositoryFile, Site};
 use crate::{QueryError, Searcher};
 
@@ -44,6 +47,14 @@ fn edges_of(relation: Relation) -> (Follow, &'static [EdgeKind]) {
         Relation::Overridden => (Out, &[Extends, Implements]),
         Relation::Creators => (In, &[Calls, References]),
         Relation::Related => (Both, USES),
+    }
+}
+
+/// The instances of an interface or trait are its implementations, because no code creates an interface.
+fn relation_to(named: &NamedCode, relation: Relation) -> Relation {
+    match relation {
+        Relation::Creators if named.nodes.iter().all(NamedNode::is_interface) => Relation::Subtypes,
+        other => other,
     }
 }
 
@@ -83,27 +94,39 @@ impl Searcher {
             let chunks = chunks.into_iter().map(|(id, via)| RelatedChunk { id, definition: 0, via }).collect();
             return Ok(Related { chunks, notes });
         }
-        let (follow, kinds) = edges_of(asked.relation);
+        let relation = relation_to(named, asked.relation);
+        let (follow, kinds) = edges_of(relation);
         let Traversal { mut reached, is_cut } = self.edges_at(query, scope, named, (follow, kinds)).await?;
         // The source of the edge is a whole repository, so the edge has no line that could be shown.
         reached.retain(|reached| reached.node.kind != NodeKind::Repository);
         let mut notes = Vec::new();
         let first = self.ends_at_other(query, scope, asked, (follow, kinds), &reached).await?;
+        let implemented = self.implemented(query, scope, asked, (named, &first)).await?;
         if let (Some(other), true) = (&asked.other, first.is_empty()) {
-            notes.push(no_edge_to(asked, other));
+            notes.push(match implemented.types.is_empty() {
+                true => no_edge_to(asked, other),
+                false => implements_by_names(asked, other),
+            });
         }
         let positions = positions(asked, named);
         sort(&mut reached, &positions, &first);
+        let num_edges = reached.iter().map(|reached| edges_to(reached).count()).sum();
         let (num, is_cut) = (reached.len(), is_cut || named.is_cut() || has_full_node(&reached, MAX_EDGES));
+        let implementers = self.implementers(query, scope, (named, relation), &reached).await?;
         let mut chunks = self.package_uses(query, scope, asked, named, &reached).await?;
-        chunks.extend(self.chunks_of(query, scope, (named, &positions), reached).await?);
+        let mut connections = self.connections(query, scope, (named, &positions), reached).await?;
+        add(&mut connections, &implementers, &positions);
+        connections.splice(0..0, implemented.types.into_iter().map(Connection::of_type));
+        chunks.extend(related_chunks(connections));
         let mut seen = BTreeSet::new();
         chunks.retain(|chunk| seen.insert(chunk.id));
-        let counted = Counted { num, is_cut, is_all_shown: chunks.len() <= MAX_RELATED && num <= MAX_SITES };
+        let counted = Counted { num, num_edges, is_cut, is_all_shown: chunks.len() <= MAX_RELATED && num <= MAX_SITES };
         chunks.truncate(MAX_RELATED);
+        notes.extend(implemented_by_names(named.shown_name(&asked.name), &implementers));
         notes.extend(match counted.num {
+            0 if !implementers.types.is_empty() => None,
             0 if asked.other.is_none() => Some(no_edges(asked, named)),
-            _ => shown_first(asked, counted, chunks.len(), named.target(&asked.name)),
+            _ => num_edges_shown(asked, counted, chunks.len(), named),
         });
         Ok(Related { chunks, notes })
     }
@@ -192,39 +215,108 @@ impl Searcher {
         Ok(found)
     }
 
-    /// The chunks with the sites of the edges, without duplicates, each with all its edges.
-    async fn chunks_of(
+    /// The chunks with the sites of the edges, each with its edge, in the order of the edges.
+    async fn connections(
         &self,
         query: &PreparedQuery,
         scope: &Scope,
         (named, positions): (&NamedCode, &BTreeMap<NodeKey, u32>),
         mut reached: Vec<Reached>,
-    ) -> Result<Vec<RelatedChunk>, QueryError> {
+    ) -> Result<Vec<Connection>, QueryError> {
         reached.truncate(MAX_SITES);
         let named: BTreeMap<NodeKey, &NamedNode> = named.nodes.iter().map(|named| (named.node, named)).collect();
         let ends = |reached| EdgeEnds::of(reached, &named);
         let ends: Vec<EdgeEnds<'_>> = reached.iter().flat_map(ends).collect();
         let sites: Vec<Site> = ends.iter().map(EdgeEnds::site).collect();
         let chunks = self.chunks_of_sites(query, scope, &sites).await?;
-        let mut found: Vec<(ChunkId, Vec<(u32, Via)>)> = Vec::new();
-        let mut index_of: BTreeMap<ChunkId, usize> = BTreeMap::new();
-        for (ends, id) in ends.iter().zip(chunks) {
-            let Some(id) = id else { continue };
-            let index = *index_of.entry(id).or_insert(found.len());
-            if index == found.len() {
-                found.push((id, Vec::new()));
-            }
+        let connection = |(ends, chunk): (&EdgeEnds<'_>, Option<ChunkId>)| {
             let definition = positions.get(&ends.named.node).copied().unwrap_or_default();
-            found[index].1.push((definition, ends.via()));
-        }
-        // A chunk with edges to several definitions belongs to the first of these definitions.
-        let related = |(id, mut via): (ChunkId, Vec<(u32, Via)>)| {
-            via.sort_by_key(|(definition, _)| *definition);
-            let definition = via.first().map_or(0, |(definition, _)| *definition);
-            RelatedChunk { id, definition, via: via.into_iter().map(|(_, via)| via).collect() }
+            Some(Connection { chunk: chunk?, definition, via: ends.via() })
         };
-        Ok(found.into_iter().map(related).collect())
+        Ok(ends.iter().zip(chunks).filter_map(connection).collect())
     }
+
+    /// The named Go types that implement the interfaces with the second name of the question, for example in
+    /// "does A implement B". Empty if the graph already contains such edges, which are in `first`.
+    async fn implemented(
+        &self,
+        query: &PreparedQuery,
+        scope: &Scope,
+        asked: &RelationshipAsked,
+        (named, first): (&NamedCode, &BTreeSet<NodeKey>),
+    ) -> Result<Implementers, QueryError> {
+        if asked.relation != Relation::Supertypes || !first.is_empty() {
+            return Ok(Implementers::default());
+        }
+        let mut implementers = self.go_implementers(query, scope, &query.names.other).await?;
+        implementers.types.retain(|found| named.nodes.iter().any(|named| named.node == found.node));
+        Ok(implementers)
+    }
+
+    /// The Go types that implement the named interfaces, except the types that edges of the graph reach.
+    async fn implementers(
+        &self,
+        query: &PreparedQuery,
+        scope: &Scope,
+        (named, relation): (&NamedCode, Relation),
+        reached: &[Reached],
+    ) -> Result<Implementers, QueryError> {
+        if relation != Relation::Subtypes {
+            return Ok(Implementers::default());
+        }
+        let mut implementers = self.go_implementers(query, scope, named).await?;
+        let connected: BTreeSet<NodeKey> = reached.iter().map(|reached| reached.node.key).collect();
+        implementers.types.retain(|found| !connected.contains(&found.node));
+        let max_types = MAX_RELATED.saturating_sub(reached.len());
+        implementers.is_cut |= implementers.types.len() > max_types;
+        implementers.types.truncate(max_types);
+        Ok(implementers)
+    }
+}
+
+impl Connection {
+    fn of_type(found: Implementer) -> Self {
+        Self { chunk: found.chunk, definition: 0, via: found.via }
+    }
+}
+
+/// A chunk, and an edge whose site is in the chunk.
+struct Connection {
+    chunk: ChunkId,
+    /// The position of the definition at the other end of the edge.
+    definition: u32,
+    via: Via,
+}
+
+/// Adds the implementers to the connections of the same definition.
+fn add(connections: &mut Vec<Connection>, implementers: &Implementers, positions: &BTreeMap<NodeKey, u32>) {
+    for found in &implementers.types {
+        let definition = positions.get(&found.interface).copied().unwrap_or_default();
+        connections.push(Connection { chunk: found.chunk, definition, via: found.via.clone() });
+    }
+    if !implementers.types.is_empty() {
+        connections.sort_by_key(|connection| connection.definition);
+    }
+}
+
+/// The chunks of the connections, without duplicates, each with all its edges.
+fn related_chunks(connections: Vec<Connection>) -> Vec<RelatedChunk> {
+    let mut found: Vec<(ChunkId, Vec<(u32, Via)>)> = Vec::new();
+    let mut index_of: BTreeMap<ChunkId, usize> = BTreeMap::new();
+    for Connection { chunk, definition, via } in connections {
+        let index = *index_of.entry(chunk).or_insert(found.len());
+        if index == found.len() {
+            found.push((chunk, Vec::new()));
+        }
+        found[index].1.push((definition, via));
+    }
+    // A chunk with edges to several definitions belongs to the first of these definitions.
+    let related = |(id, mut via): (ChunkId, Vec<(u32, Via)>)| {
+        via.sort_by_key(|(definition, _)| *definition);
+        let definition = via.first().map_or(0, |(definition, _)| *definition);
+        RelatedChunk { id, definition, via: via.into_iter().map(|(_, via)| via).collect() }
+    };
+    found.into_iter().map(related).collect()
 }
 
 /// An edge with the two nodes at its ends: a named node and a reached node.
@@ -273,9 +365,10 @@ fn positions(asked: &RelationshipAsked, named: &NamedCode) -> BTreeMap<NodeKey, 
 }
 
 /// The edges of the best definition come first. Among the edges of a definition, the edges to nodes in
-/// `first` come first. The remaining edges are sorted by confidence, highest first. Among edges with equal
-/// confidence, edges that reach a symbol come before edges that reach a file, because a symbol is a more
-/// exact answer than a file.
+/// `first` come first. Then come the edges of code that runs or extends the definition, then other
+/// references, and then imports. The edges of one kind are sorted by confidence, highest first. Among edges
+/// with equal confidence, edges that reach a symbol come before edges that reach a file, because a symbol is
+/// a more exact answer than a file.
 fn sort(reached: &mut [Reached], positions: &BTreeMap<NodeKey, u32>, first: &BTreeSet<NodeKey>) {
     reached.sort_by_key(|reached| {
         let node = &reached.node;
@@ -283,7 +376,17 @@ fn sort(reached: &mut [Reached], positions: &BTreeMap<NodeKey, u32>, first: &BTr
         // definitions.
         let edges = edges_to(reached).map(|(edge, previous)| (positions.get(&previous).copied(), edge));
         let (position, edge) = edges.min_by_key(|(position, _)| *position).unwrap_or((None, &reached.edge));
-        let rank = (!first.contains(&node.key), Reverse(edge.confidence_percent), node.kind != NodeKind::Symbol);
+        let confidence = Reverse(edge.confidence_percent);
+        let rank = (!first.contains(&node.key), distance(edge.kind), confidence, node.kind != NodeKind::Symbol);
         (position, rank, node.repository, node.path.clone(), edge.line, node.key)
     });
+}
+
+/// How far an edge of this kind is from an answer to a question about any use: 0 for the nearest kinds.
+fn distance(kind: EdgeKind) -> u8 {
+    match kind {
+        EdgeKind::References => 1,
+        EdgeKind::Imports => 2,
+        _ => 0,
+    }
 }

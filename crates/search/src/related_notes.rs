@@ -3,6 +3,7 @@
 use cairn_question::{Relation, RelationshipAsked};
 use cairn_redaction::{Given, Message, Phrase, Whole, quoted};
 
+use crate::go_implementers::{Implementers, is_go};
 use crate::named_code::NamedCode;
 
 /// Maximum number of chunks that come before other results because they have the requested relation to a
@@ -13,6 +14,8 @@ pub(crate) const MAX_RELATED: usize = 60;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Counted {
     pub(crate) num: usize,
+    /// The number of edges that lead to these nodes.
+    pub(crate) num_edges: usize,
     /// Whether more such nodes may exist.
     pub(crate) is_cut: bool,
     /// Whether the answer shows the sites of all these nodes.
@@ -27,7 +30,33 @@ const MAX_LIMIT: usize = 500;
 pub(crate) fn no_edges(asked: &RelationshipAsked, named: &NamedCode) -> Message {
     let message = Message::from("The graph contains no ").and(words_of(asked.relation)).and(" ");
     let message = message.and(if named.is_cut() { "the considered code called " } else { "" });
-    message.and(Given(&asked.name)).and("; the results are found by words.")
+    let message = message.and(named.shown_name(&asked.name));
+    let is_go = named.nodes.iter().all(|node| node.path.as_ref().is_some_and(is_go));
+    let message = match asked.relation {
+        Relation::Supertypes if is_go => message.and(", because Go code does not state which interfaces it implements"),
+        _ => message,
+    };
+    message.and("; the results are found by words.")
+}
+
+/// The sentence about a Go type that has the methods of the interface in the question.
+pub(crate) fn implements_by_names(asked: &RelationshipAsked, interface: &str) -> Message {
+    let message = Message::default().and(Given(&asked.name)).and(" has methods with the names of all methods of ");
+    let message = message.and(Given(interface)).and(". Go code does not state which interfaces a type implements, ");
+    message.and("and the signatures are not compared.")
+}
+
+/// The sentences about Go types that were found because their methods have the same names as the methods of
+/// the interface. `None` if there are no such types.
+pub(crate) fn implemented_by_names(name: Message, implementers: &Implementers) -> Option<Message> {
+    let num = implementers.num_types();
+    let at_least = if implementers.is_cut { "at least " } else { "" };
+    let types = if num == 1 { " type has" } else { " types have" };
+    let methods = if implementers.is_partial { "many" } else { "all" };
+    let message = Message::from("Go code does not state which types implement an interface: ").and(at_least).and(num);
+    let message = message.and(types).and(" methods with the names of ").and(methods).and(" methods of ");
+    let message = message.and(name);
+    (num > 0).then(|| message.and(". The signatures are not compared, nor the methods of embedded types."))
 }
 
 /// The sentence for a question with two names, if the graph contains no edge between them, or no node that
@@ -49,26 +78,34 @@ pub(crate) fn no_edge_to(asked: &RelationshipAsked, other: &str) -> Message {
     }
 }
 
-/// The sentence that states that not all chunks are shown. `None` if all chunks are shown. The sentence
-/// suggests a call that lists all edges; `target` is the `target` argument of this call.
-pub(crate) fn shown_first(
+/// The sentence that states how many chunks show edges of the name, because other results come after these
+/// chunks. If not all chunks are shown, the sentence suggests a call that lists all edges.
+pub(crate) fn num_edges_shown(
     asked: &RelationshipAsked,
     counted: Counted,
     num_shown: usize,
-    target: Option<String>,
+    named: &NamedCode,
 ) -> Option<Message> {
+    let name = named.shown_name(&asked.name);
     if counted.is_all_shown && !counted.is_cut {
-        return None;
+        let message = match num_shown {
+            1 => Message::from("The first result shows the "),
+            num => Message::from("The first ").and(num).and(" results show the "),
+        };
+        let message = message.and(words_of(asked.relation)).and(" ").and(name).and(" in the graph");
+        let is_list = asked.other.is_none() && counted.num > 0 && num_shown > 0;
+        return is_list.then(|| message.and("; all other results are found by words."));
     }
     let at_least = if counted.is_cut { "at least " } else { "" };
     let (words, num) = (words_of(asked.relation), counted.num);
     let message = Message::from("The graph contains ").and(at_least).and(num).and(" ").and(words).and(" ");
-    let message = message.and(Given(&asked.name)).and("; the first ").and(num_shown).and(" places are shown first.");
+    let message = message.and(name).and("; the first ").and(num_shown).and(" places are shown first.");
     // A call with a shortened target would not work.
     let is_exact = |target: &String| quoted(target).as_str() == target;
-    let Some((target, mode)) = target.filter(is_exact).zip(mode_of(asked.relation)) else { return Some(message) };
-    // The limit is doubled, because a node may have several edges.
-    let limit = (2 * num).min(MAX_LIMIT);
+    let Some((target, mode)) = named.target(&asked.name).filter(is_exact).zip(mode_of(asked.relation)) else {
+        return Some(message);
+    };
+    let limit = counted.num_edges.max(num).min(MAX_LIMIT);
     let message = message.and(" All: `analyze_relationship` with `target: ");
     let message = match target == asked.name {
         true => message.and(Phrase(&target)),

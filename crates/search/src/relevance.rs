@@ -1,7 +1,7 @@
 //! Collects the evidence for the relevance of the results.
 
 use cairn_ports::{ChunkFilter, Hit, IncludeTests};
-use cairn_question::is_stop_word;
+use cairn_question::{is_stop_word, only_word};
 use cairn_ranking::{
     AnswerRelevance, Candidate, DenseEvidence, Evidence, KeywordEvidence, keywords_for_relevance, looks_random,
 };
@@ -92,7 +92,8 @@ impl Searcher {
         Evidence {
             keywords: keywords.iter().map(evidence_of).collect(),
             is_direct: query.names.has_exact || candidates.iter().any(is_named),
-            random_name: query.words.whole.clone().filter(|name| looks_random(name)),
+            random_name: only_word(&query.parsed.text).filter(|name| looks_random(name)),
+            is_without_words: !query.parsed.text.contains(char::is_alphanumeric),
             best_terms: sparse.first().map_or(0, |hit| hit.score),
             sum_of_weights: query.sum_of_weights,
             dense: is_calibrated.then(|| dense_evidence(dense, sparse)),

@@ -12,6 +12,10 @@ use crate::{FieldFault, NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// The hint in errors that occur because no repository is visible to the caller. Each front end adds a remedy
 /// to this hint.
+/// The similarity, in percent, of a name that contains the requested word.
+const OF_PART: u32 = 50;
+/// Shorter words are not compared with the parts of names.
+const MIN_PART: usize = 3;
 pub const NOTHING_INDEXED: &str = "nothing is indexed yet";
 
 /// Maximum number of names in an answer's list of repositories without a published generation.
@@ -195,9 +199,11 @@ fn unknown_repository(word: &str, known: &[KnownRepository]) -> QueryError {
         .map(|known| {
             let name = known.record.name.to_string();
             let last = name.rsplit('/').next().unwrap_or(&name);
-            let score = cairn_ranking::similarity_percent(word, last).unwrap_or(0);
+            let similar = cairn_ranking::similarity_percent(word, last);
+            let score = similar.unwrap_or(if has_part(&name, word) { OF_PART } else { 0 });
             (score, name)
         })
+        .filter(|(score, _)| *score > 0)
         .collect();
     near.sort_by(|left, right| right.0.cmp(&left.0).then_with(|| left.1.cmp(&right.1)));
     let message = Message::from("no repository is called ").and(Given(word));
@@ -211,6 +217,12 @@ fn unknown_repository(word: &str, known: &[KnownRepository]) -> QueryError {
         reason: "shows the names of all indexed repositories".into(),
         arguments: Vec::new(),
     })
+}
+
+/// Whether a part of the name of a repository is the word, or begins with it.
+fn has_part(name: &str, word: &str) -> bool {
+    let word = word.to_lowercase();
+    word.len() >= MIN_PART && name.to_lowercase().split(['/', '-', '_', '.']).any(|part| part.starts_with(&word))
 }
 
 #[cfg(test)]

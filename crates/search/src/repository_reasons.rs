@@ -9,6 +9,7 @@ use cairn_redaction::{Message, Own};
 
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::{KnownRepository, some_names};
+use crate::resolve::{MatchedName, NameMatching};
 
 /// Maximum number of repository names in the note about repositories that are left out.
 const MAX_NAMED: usize = 3;
@@ -69,6 +70,11 @@ fn reason(query: &PreparedQuery, is_named: bool, best: &RankedHit) -> String {
     }
     if best.pattern_rank.is_some() {
         return "it has a pattern that the question names".to_owned();
+    }
+    let matched = query.names.matched((best.chunk.repository, best.chunk.key));
+    let is_near = |matched: &MatchedName| matches!(matched.matching, NameMatching::Fuzzy | NameMatching::Heuristic);
+    if best.named.is_some() && matched.is_some_and(is_near) {
+        return "it contains a definition with a name near to a name in the question".to_owned();
     }
     if best.named.is_some() {
         return "it contains the definition or file that the question names".to_owned();

@@ -1,7 +1,7 @@
 //! Resolves a requested name to its definitions. Searches, reads and relationship questions use this module.
 
 use cairn_domain::{NodeKey, RepoPath, Scope, SymbolEntry, View};
-use cairn_name_match::{LearnedAbbreviation, Reasons};
+use cairn_name_match::{LearnedAbbreviation, Reason, Reasons};
 use cairn_ports::{MAX_DEFINITIONS as MAX_RESOLVED, NameMatch, NameTier, ResolvedSymbol};
 use cairn_question::path_and_name;
 use cairn_ranking::{DefinitionContext, definition_key};
@@ -11,7 +11,9 @@ use crate::repositories::KnownRepository;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// Minimum score, in thousandths, of a near name that is used. Names with a lower score are only suggested.
-pub(crate) const MIN_SCORE: u32 = 660;
+const MIN_SCORE: u32 = 660;
+/// Replaces [`MIN_SCORE`] for a name that has a different word.
+const MIN_SCORE_OF_OTHER_WORD: u32 = 700;
 /// Minimum score, in thousandths, of a name whose definitions come before other results. With a lower score,
 /// the question may ask for a text that contains the name.
 pub(crate) const MIN_LEADING_SCORE: u32 = 750;
@@ -101,6 +103,9 @@ impl MatchedName {
         let (matching, reason) = match hit.tier {
             NameTier::Exact => (NameMatching::Exact, "same name".to_owned()),
             NameTier::Case => (NameMatching::Case, "other case".to_owned()),
+            NameTier::Style if hit.reasons.contains(Reason::DefaultExport) => {
+                (NameMatching::File, hit.reasons.to_string())
+            }
             NameTier::Style => (NameMatching::Style, "other style".to_owned()),
             NameTier::Near if hit.reasons == Reasons::NONE => (NameMatching::Fuzzy, "same words".to_owned()),
             NameTier::Near => (NameMatching::Fuzzy, hit.reasons.to_string()),
@@ -176,6 +181,9 @@ pub(crate) struct Resolved {
     pub(crate) near: Vec<ResolvedSymbol>,
     /// Set if the name differs from the requested name.
     pub(crate) substitution: Option<Substitution>,
+    /// Whether the first parts of the requested name are the place of the definitions. A module may have
+    /// exactly the requested name.
+    pub(crate) is_by_place: bool,
 }
 
 impl Resolved {
@@ -227,8 +235,19 @@ impl Searcher {
         if let Some(path) = request.path {
             hits = self.hits_in_file(view, scope, (request.name, path), &learned, hits).await?;
         }
+        let mut is_by_place = false;
+        if request.path.is_none() && hits.first().is_none_or(|best| best.tier == NameTier::Near) {
+            let mut found = self.definitions_by_place(view, (scope, selected), request.name).await?;
+            is_by_place = !found.is_empty();
+            if found.is_empty() {
+                found = self.default_exports(view, scope, request.name).await?;
+            }
+            if !found.is_empty() {
+                hits = found;
+            }
+        }
         let near: Vec<String> = different_names(&hits);
-        let Some(best) = hits.first().filter(|best| best.score >= MIN_SCORE).cloned() else {
+        let Some(best) = hits.first().filter(|best| is_near_enough(best.score, best.reasons)).cloned() else {
             return Err(unknown_symbol(request.name, near));
         };
         let name = best.symbol.name.clone();
@@ -240,7 +259,7 @@ impl Searcher {
         let num_definitions = hits.len();
         self.sort_definitions(view, scope, &mut hits, request).await?;
         let substitution = hits.first().and_then(|first| substitution(request.name, first, &others));
-        Ok(Resolved { definitions: hits, num_definitions, near: others, substitution })
+        Ok(Resolved { definitions: hits, num_definitions, near: others, substitution, is_by_place })
     }
 
     /// The hits in one file. A near name in this file is found even if other files contain nearer names. If
@@ -314,6 +333,12 @@ impl Searcher {
         hits.extend(with_uses.into_iter().map(|(hit, _)| hit));
         Ok(())
     }
+}
+
+/// Whether a name is used instead of the requested name. If one of few words differs, the names often have
+/// different meanings.
+pub(crate) fn is_near_enough(score: u32, reasons: Reasons) -> bool {
+    score >= if reasons.contains(Reason::OtherWord) { MIN_SCORE_OF_OTHER_WORD } else { MIN_SCORE }
 }
 
 fn sort(definitions: &mut [(ResolvedSymbol, u64)], context: DefinitionContext<'_>) {

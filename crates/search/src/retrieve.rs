@@ -6,7 +6,7 @@ use cairn_domain::{ChunkRecord, RepositoryId, Scope, View};
 use cairn_ports::{ChunkFilter, FileHit, FileMatch, Hit, HitLists, ListsRequest, NameMatch, SymbolHit};
 use cairn_ranking::{
     Candidate, DefinitionContext, Evidence, Lists, RankQuery, RankedHit, Ranking, RepositoryMentions, ScoreRange,
-    Spelling, definition_key, is_end_of_path, rank,
+    Signal, Spelling, definition_key, is_end_of_path, rank,
 };
 use cairn_redaction::Message;
 
@@ -29,6 +29,10 @@ const SYMBOLS_OF_A_NAME: usize = 5_000;
 /// Maximum number of files that become candidates because their path is the question or ends with the
 /// question.
 const NAMED_FILES: usize = 5;
+/// Maximum number of files of the kind that the question asks for, in addition to the files in the lists.
+const FILES_OF_KIND: usize = 20;
+/// Maximum number of files that are read to find the documents of a kind.
+const DOCUMENTS_READ: usize = 500;
 /// Maximum number of definitions that come before all other results because they are near `near_path`.
 const LEADING_DEFINITIONS: usize = 10;
 /// Maximum number of names of a question that are looked up.
@@ -103,16 +107,21 @@ impl Searcher {
             let files = self.named_files(query, scope).await?;
             self.beginnings_of(query, filter, &files).await
         };
-        let (lists, symbols, beginnings, related) = tokio::try_join!(
+        let of_kind = async {
+            let files = self.files_of_kind(query, scope).await?;
+            self.beginnings_of(query, filter, &files).await
+        };
+        let (lists, symbols, beginnings, of_kind, related) = tokio::try_join!(
             self.hit_lists(query, scope, filter),
             self.named_symbols(query, scope),
             beginnings,
+            of_kind,
             self.related(query, scope)
         )?;
         let HitLists { dense: scored, sparse, records } = lists;
         let Related { chunks: related, mut notes } = related;
         let leading = with_chunks(leading(query, &symbols));
-        let mut named = NamedChunks { beginnings, definitions: with_chunks(symbols), leading, related };
+        let mut named = NamedChunks { beginnings, of_kind, definitions: with_chunks(symbols), leading, related };
         let chunks = self.with_named(query, scope, filter, records, &named).await?;
         let num_related = named.related.len();
         named.keep_only(&chunks);
@@ -156,7 +165,7 @@ impl Searcher {
         let unindexed = query.names.leading.iter().filter_map(|leading| leading.chunk.clone());
         let unindexed = chunks_by_id(unindexed.filter(|chunk| scope.contains(chunk.repository)).collect());
         let of_symbols = named.ids_of_symbols().filter(|id| scope.contains(id.0) && !unindexed.contains_key(id));
-        let wanted = of_symbols.chain(named.beginnings.iter().copied());
+        let wanted = of_symbols.chain(named.beginnings.iter().chain(&named.of_kind).copied());
         let wanted = wanted.chain(named.related.iter().map(|related| related.id));
         // The lists already contain most of these chunks, so only the missing chunks are fetched.
         let missing = wanted.filter(|id| !searched.contains(id)).collect();
@@ -201,18 +210,47 @@ impl Searcher {
         Ok(found)
     }
 
-    /// The files whose path equals the whole question or ends with the whole question. The exact path comes
-    /// first.
+    /// The files that the question names, or the documents that it asks for: the changelog, the licence or
+    /// the readme file. Otherwise, the files whose path equals the whole question or ends with the whole
+    /// question, with the exact path first.
     async fn named_files(&self, query: &PreparedQuery, scope: &Scope) -> Result<Vec<FileHit>, QueryError> {
         let PreparedQuery { view, words, named_files, .. } = query;
         if !named_files.is_empty() {
             return Ok(named_files.iter().filter(|file| scope.contains(file.repository)).cloned().collect());
+        }
+        let documents = self.asked_documents(query, scope).await?;
+        if !documents.is_empty() {
+            return Ok(documents);
         }
         let Some(path) = words.path() else { return Ok(Vec::new()) };
         let mut found = self.names.files(view, scope, path, FileMatch::Name, NAMED_SYMBOLS).await?;
         found.retain(|file| is_end_of_path(path, &file.path));
         found.sort_by_key(|file| file.path.as_str().len());
         found.truncate(NAMED_FILES);
+        Ok(found)
+    }
+
+    /// The documents that the question asks for by their kind. The documents with the shortest paths come
+    /// first, because they are about the whole repository.
+    async fn asked_documents(&self, query: &PreparedQuery, scope: &Scope) -> Result<Vec<FileHit>, QueryError> {
+        let kind = query.subjects.file_kind.filter(|_| self.signals.has(Signal::FileKind));
+        let Some(kind) = kind.filter(|kind| !kind.document_names().is_empty()) else { return Ok(Vec::new()) };
+        let glob = format!("{{{}}}*", kind.document_names().join(","));
+        let mut found = self.names.files(&query.view, scope, &glob, FileMatch::Glob, DOCUMENTS_READ).await?;
+        found.retain(|file| kind.is_document(&file.path));
+        found.sort_by_key(|file| (file.path.as_str().matches('/').count(), file.path.as_str().len()));
+        found.truncate(NAMED_FILES);
+        Ok(found)
+    }
+
+    /// The files of the kind that the question asks for in words: "jupyter notebooks". The shortest paths
+    /// come first.
+    async fn files_of_kind(&self, query: &PreparedQuery, scope: &Scope) -> Result<Vec<FileHit>, QueryError> {
+        let kind = query.subjects.file_kind.filter(|_| self.signals.has(Signal::FileKind));
+        let Some(glob) = kind.and_then(|kind| kind.path_glob()) else { return Ok(Vec::new()) };
+        let mut found = self.names.files(&query.view, scope, &glob, FileMatch::Glob, DOCUMENTS_READ).await?;
+        found.sort_by_key(|file| file.path.as_str().len());
+        found.truncate(FILES_OF_KIND);
         Ok(found)
     }
 

@@ -15,11 +15,12 @@ use crate::{QueryError, Searcher};
 
 impl PreparedQuery {
     /// Whether the second stage orders the hits. The second stage compares the meaning of texts, so it is
-    /// used only for questions about a topic or a pattern. Questions about modules are excluded, because
-    /// documents answer such questions. For all other questions, names and paths decide the order. The names
-    /// in the question must already be resolved.
+    /// used only for questions about a topic, a pattern or a flow. Questions about modules are excluded,
+    /// because documents answer such questions. For all other questions, names and paths decide the order.
+    /// The names in the question must already be resolved.
     pub(crate) fn has_second_stage(&self, signals: Signals) -> bool {
-        let is_about_meaning = matches!(self.parsed.query_type, QueryType::Concept | QueryType::Pattern);
+        let types = [QueryType::Concept, QueryType::Pattern, QueryType::Flow];
+        let is_about_meaning = types.contains(&self.parsed.query_type);
         let is_about_name =
             self.words.whole.is_some() || !self.names.leading.is_empty() || asks_for_file(&self.text, &self.words);
         let is_about_structure = is_about_name || self.subjects.navigation;

@@ -96,17 +96,19 @@ fn include_tests(wanted: TestsWanted) -> IncludeTests {
 }
 
 /// Converts kinds of symbols to the kinds of chunks that contain such symbols. Adjacent small definitions
-/// share a chunk of the kind `group`, and the chunk of a class contains its short methods. Every chunk
-/// belongs to a file, so the word "files" does not restrict the kinds.
+/// share a chunk of the kind `group`, and the chunk of a class contains its short methods. A chunk of the
+/// kind `method` contains no type. Every chunk belongs to a file, so the word "files" does not restrict the
+/// kinds.
 fn chunk_kinds(symbol_kinds: &[&str]) -> Vec<ChunkKind> {
     use ChunkKind::{Class, Function, Group, Method, Summary};
     let mut kinds = Vec::new();
     for symbol_kind in symbol_kinds {
         let containing: &[ChunkKind] = match *symbol_kind {
             "file" => return Vec::new(),
-            "function" | "method" | "macro" => &[Function, Method, Group, Class, Summary],
+            "function" | "method" => &[Function, Method, Group, Class, Summary],
+            "macro" => &[Function, Group],
             "constant" | "variable" | "field" => &[Group, Class],
-            _ => &[Class, Summary, Method, Group],
+            _ => &[Class, Summary, Group],
         };
         kinds.extend(containing.iter().filter(|kind| !kinds.contains(*kind)).copied().collect::<Vec<_>>());
     }
@@ -185,11 +187,7 @@ mod tests {
         check(
             "classes in auth.py",
             &["classes", "in auth.py"],
-            ChunkFilter {
-                kinds: vec![Class, Summary, Method, Group],
-                paths: texts(&["auth.py", "**/auth.py"]),
-                ..none()
-            },
+            ChunkFilter { kinds: vec![Class, Summary, Group], paths: texts(&["auth.py", "**/auth.py"]), ..none() },
         );
         check(
             "token checks in the billing module",
@@ -211,6 +209,23 @@ mod tests {
             &["since last week"],
             ChunkFilter { since: Some(951_782_400 - 7 * 86_400), ..none() },
         );
+    }
+
+    /// Each word for a kind admits the chunks that contain definitions of this kind, and no others.
+    #[test]
+    fn words_for_kinds_become_kinds_of_chunks() {
+        use ChunkKind::{Class, Function, Group, Method, Summary};
+        let check = |words: &[&str], expect: &[ChunkKind]| {
+            for word in words {
+                let found = stated(&format!("list {word}"), &ChunkFilter::default()).map(|stated| stated.filter.kinds);
+                assert_eq!(found.as_deref(), Some(expect), "{word}");
+            }
+        };
+        check(&["functions", "methods", "funcs"], &[Function, Method, Group, Class, Summary]);
+        let types = ["classes", "structs", "enums", "interfaces", "traits", "protocols", "types", "dataclasses"];
+        check(&types, &[Class, Summary, Group]);
+        check(&["constants", "consts"], &[Group, Class]);
+        check(&["macros"], &[Function, Group]);
     }
 
     #[test]

@@ -181,7 +181,7 @@ impl Searcher {
             return Ok((parsed, Vec::new()));
         }
         let scope = self.scope_since(selected, asked.filter);
-        let chunks = self.pattern_chunks(view, &scope, asked.filter, &parsed.text).await?;
+        let chunks = self.pattern_chunks(view, &scope, asked.filter, &parsed).await?;
         let parsed = decide_pattern(parsed, asked, synonyms, &pattern_index::names(&chunks), notes);
         let patterns = pattern_index::named(chunks, &parsed);
         Ok((parsed, patterns))
@@ -238,6 +238,11 @@ impl Searcher {
             false => AnswerRelevance::SHOWN,
         };
         if hits.is_empty() || !relevance.is_relevant {
+            return Ok((hits, relevance));
+        }
+        let in_scope = &self.scope_of(selected);
+        if let Some(name) = self.unmentioned_name(query, in_scope, &hits).await? {
+            let relevance = AnswerRelevance { is_relevant: false, score: None, missing: vec![name] };
             return Ok((hits, relevance));
         }
         let scope = &without(self.scope_since(selected, filter), &left_out);

@@ -117,7 +117,7 @@ impl Form {
 }
 
 /// Whether a text begins like a question instead of a name.
-fn is_sentence(text: &str) -> bool {
+pub(crate) fn is_sentence(text: &str) -> bool {
     const FIRST: [&str; 12] = ["are", "can", "do", "does", "how", "is", "what", "when", "where", "which", "who", "why"];
     text.split_whitespace().next().is_some_and(|first| FIRST.contains(&first.to_lowercase().as_str()))
 }

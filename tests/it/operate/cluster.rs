@@ -157,7 +157,7 @@ timeout_ms = 90000
     pub fn broker(&self) -> RabbitMqBroker {
         let _inside = self.runtime.enter();
         let broker = RabbitMqBroker::new(self.config.rabbitmq.clone().expect("settings")).expect("a broker");
-        let deadline = Instant::now() + Duration::from_secs(30);
+        let deadline = Instant::now() + Duration::from_secs(90);
         self.runtime.block_on(async {
             while broker.health().connected_since.is_none() {
                 assert!(Instant::now() < deadline, "no connection: {:?}", broker.health().faults);

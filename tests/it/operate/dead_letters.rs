@@ -35,7 +35,7 @@ fn part(number: u32) -> Job {
 }
 
 async fn next(broker: &RabbitMqBroker, stage: StageName) -> Delivery {
-    let received = timeout(Duration::from_secs(30), broker.receive(stage)).await.expect("nothing is delivered");
+    let received = timeout(Duration::from_secs(90), broker.receive(stage)).await.expect("nothing is delivered");
     received.expect("received").expect("not closed")
 }
 

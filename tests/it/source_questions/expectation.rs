@@ -55,6 +55,10 @@ impl<'a> Expectation<'a> {
                 suggested.iter().any(|other| words.split('|').any(|word| other["query"] == word))
             }
             ("no", "note") => list(answer, "notes").is_empty(),
+            ("edges", "shown") => {
+                let notes = list(answer, "notes");
+                notes.iter().filter_map(Value::as_str).all(|note| note.starts_with("The first ")) && notes.len() == 1
+            }
             _ => panic!("unknown check: {check}"),
         }
     }

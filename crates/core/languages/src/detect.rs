@@ -46,7 +46,8 @@ pub fn language_of(path: &RepoPath, head: &[u8]) -> Option<&'static LanguageRow>
     // extension, so its prefix decides.
     let by_extension = || index().extensions.get(extension.as_str()).copied();
     let by_prefix = || index().prefixes.iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, row)| *row);
-    by_extension().or_else(by_prefix).or_else(|| by_interpreter(head))
+    let by_head = || by_interpreter(head).or_else(|| by_shell_functions(&extension, head));
+    by_extension().or_else(by_prefix).or_else(by_head)
 }
 
 /// Decides by the text of the file if several languages have the same extension.
@@ -108,6 +109,34 @@ fn by_interpreter(head: &[u8]) -> Option<&'static LanguageRow> {
     languages().iter().find(|row| row.interpreters.contains(&program))
 }
 
+/// Recognises a library of shell functions. Such a file is read by other scripts, so its name often has no
+/// extension, and it has no `#!` line.
+fn by_shell_functions(extension: &str, head: &[u8]) -> Option<&'static LanguageRow> {
+    if !extension.is_empty() {
+        return None;
+    }
+    let lines = || head.split(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
+    let is_shell_word = |line: &str| {
+        let first = line.split_whitespace().next().unwrap_or_default();
+        matches!(first.trim_end_matches(';'), "local" | "fi" | "done" | "esac")
+    };
+    (lines().any(starts_shell_function) && lines().any(is_shell_word)).then(|| by_name("bash")).flatten()
+}
+
+/// Whether the line starts the definition of a shell function: `name() {`, `name ()` or `function name {`.
+fn starts_shell_function(line: &str) -> bool {
+    let (is_marked, rest) = match line.strip_prefix("function ") {
+        Some(rest) => (true, rest.trim_start()),
+        None => (false, line),
+    };
+    let is_part = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-' | '.' | ':');
+    let after = rest.trim_start_matches(is_part);
+    let after_parentheses = after.trim_start().strip_prefix("()").map(str::trim);
+    let is_named = after.len() < rest.len();
+    let ends = |after: &str| after.is_empty() || after.starts_with('{');
+    is_named && after_parentheses.map_or_else(|| is_marked && ends(after.trim()), ends)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,5 +189,17 @@ mod tests {
         check("run", "#!/usr/bin/unknown\n", None);
         check("run", "#!", None);
         check("run", "#!/usr/bin/env", None);
+    }
+
+    #[test]
+    fn library_of_shell_functions_is_detected() {
+        check("lib/common-functions", "# Copyright\nfunction run_d() {\n    local x=1\n}\n", Some("bash"));
+        check("lib/functions", "in_target () {\n  if true; then\n    x\n  fi\n}\n", Some("bash"));
+        check("lib/functions", "function exists\n{\n    for x; do y; done\n}\ndone\n", Some("bash"));
+        // Only the beginning of a definition is not enough, and other languages look similar.
+        check("notes", "run () {\n}\n", None);
+        check("notes", "function of the office\nlocal authority\n", None);
+        check("notes.txt2", "run() {\n  local x\n}\n", None);
+        check("notes", "The call run() { returns.\n  fi\n", None);
     }
 }

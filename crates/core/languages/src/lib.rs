@@ -7,6 +7,7 @@
 mod builtins;
 mod detect;
 mod family;
+mod names;
 mod paths;
 mod row;
 mod table;
@@ -14,6 +15,7 @@ mod table;
 pub use crate::builtins::{Builtins, StandardModules};
 pub use crate::detect::language_of;
 pub use crate::family::Family;
+pub use crate::names::language_name;
 pub use crate::paths::{folder_module, is_test_path, module_path};
 pub use crate::row::{
     DocStyle, Grammar, LanguageClass, LanguageRow, ModuleDoc, ModuleRules, RelativeImports, TestRules, VisibilityRule,

@@ -11,6 +11,7 @@
 //! on other names, so it is the same on every back end. All scores are integers in thousandths.
 
 mod align;
+mod antonyms;
 mod candidates;
 mod distance;
 mod files;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::align::{Pair, align, weights_of};
+use crate::antonyms::Opposites;
 use crate::candidates::{Letters, NUMBERED, WordUse, WordUses, near_by_letters};
 use crate::distance::closeness;
 use crate::near_index::NearIndex;
@@ -32,6 +33,9 @@ const OTHER_WORD_LOSS: u32 = 80;
 const CONTINUATION: u32 = 60;
 /// Maximum nearness from letters.
 const LETTERS_AT_MOST: u32 = 990;
+/// Maximum score and nearness of a name that means the opposite of the requested name. The search only
+/// suggests names with this score, even if their owner is the requested owner.
+const OPPOSITE_AT_MOST: u32 = 560;
 const SCORE_OF_INITIALS: u32 = 700;
 /// The rank of a name with at least [`MANY_INITIALS`] matching initials, before it is multiplied by
 /// [`SCORE_WEIGHT`]. This rank is higher than the rank for fewer initials, because many initials rarely match
@@ -76,14 +80,14 @@ pub fn near_names(
         scratch.read(table, &uses, name);
         let distance = by_letters.remove(&name);
         let words = scratch.score(wanted);
-        nearest.offer(scratch.near_name(wanted, name, Some(words), distance));
+        nearest.offer(scratch.near_name(wanted, table, name, (words, distance)));
     }
     let mut left: Vec<(u32, Letters)> = by_letters.into_iter().collect();
     left.sort_unstable_by_key(|(name, distance)| (*distance, *name));
     for (name, distance) in left {
         scratch.read(table, &uses, name);
         let words = scratch.score(wanted);
-        nearest.offer(scratch.near_name(wanted, name, Some(words), Some(distance)));
+        nearest.offer(scratch.near_name(wanted, table, name, (words, Some(distance))));
     }
     if let [only] = wanted.words.as_slice()
         && (2..=10).contains(&only.num_characters)
@@ -144,8 +148,11 @@ impl<F: FnMut(u32) -> bool> Nearest<F> {
 struct Scratch {
     flat: String,
     initials: String,
+    words: Vec<u32>,
     weights: Vec<u32>,
     pairs: Vec<Pair>,
+    /// Computed for the first name that is near enough.
+    opposites: Option<Opposites>,
 }
 
 impl Scratch {
@@ -154,10 +161,12 @@ impl Scratch {
         self.flat.clear();
         self.initials.clear();
         self.pairs.clear();
+        self.words.clear();
         self.weights.clear();
         let (mut before, mut starts): (&[WordUse], &[WordUse]) = (&[], &[]);
         for (position, word) in table.words_of(name).take(MAX_WORDS).enumerate() {
             let text = table.word(word);
+            self.words.push(word);
             self.flat.push_str(text);
             self.initials.extend(text.chars().take(1));
             let of_word = uses.of_word(word);
@@ -175,13 +184,13 @@ impl Scratch {
 
     /// Combines the score from words with the score from letters.
     fn near_name(
-        &self,
+        &mut self,
         wanted: &WantedName,
+        table: &impl NameTable,
         name: u32,
-        by_words: Option<(u32, Reasons)>,
-        distance: Option<Letters>,
+        (by_words, distance): ((u32, Reasons), Option<Letters>),
     ) -> Option<NearName> {
-        let (words, reasons) = by_words.filter(|(score, _)| *score >= MIN_SCORE).unwrap_or_default();
+        let (words, reasons) = Some(by_words).filter(|(score, _)| *score >= MIN_SCORE).unwrap_or_default();
         let letters = distance.map(|distance| self.by_letters(wanted, distance));
         let letters = letters.filter(|(score, _)| *score >= MIN_LETTER_SCORE).unwrap_or_default();
         if words == 0 && letters.0 == 0 {
@@ -192,11 +201,20 @@ impl Scratch {
         // different word.
         let is_other_word = distance == Some(Letters::Edits(2)) && reasons.contains(Reason::OtherWord);
         let letters = (letters.0, letters.1.saturating_sub(if is_other_word { OTHER_WORD_LOSS } else { 0 }));
+        let is_near = words.max(letters.0).max(letters.1) > OPPOSITE_AT_MOST;
+        let is_opposite = is_near && {
+            let of_name = self.words.iter().map(|word| table.word(*word));
+            self.opposites.get_or_insert_with(|| Opposites::of(wanted)).contain(&self.flat, &of_name)
+        };
         let nearness = words.max(letters.1);
+        let (max_score, nearness) = match is_opposite {
+            true => (OPPOSITE_AT_MOST, nearness.min(OPPOSITE_AT_MOST)),
+            false => (MAX_SCORE, nearness),
+        };
         let by_letters = if distance == Some(Letters::Edits(0)) { Reasons::NONE } else { Reason::Typo.into() };
         Some(NearName {
             name,
-            score: words.max(letters.0).min(MAX_SCORE),
+            score: words.max(letters.0).min(max_score),
             rank: nearness * SCORE_WEIGHT + closeness(&wanted.flat, &self.flat),
             reasons: if letters.1 >= words { by_letters } else { reasons },
         })

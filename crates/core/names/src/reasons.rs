@@ -15,10 +15,11 @@ pub enum Reason {
     Initials,
     OtherOwner,
     OtherWord,
+    DefaultExport,
 }
 
 impl Reason {
-    pub const ALL: [Reason; 12] = [
+    pub const ALL: [Reason; 13] = [
         Reason::Typo,
         Reason::OtherOrder,
         Reason::MissingWords,
@@ -31,6 +32,7 @@ impl Reason {
         Reason::Initials,
         Reason::OtherOwner,
         Reason::OtherWord,
+        Reason::DefaultExport,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -47,6 +49,7 @@ impl Reason {
             Reason::Initials => "initials",
             Reason::OtherOwner => "other owner",
             Reason::OtherWord => "another word",
+            Reason::DefaultExport => "default export of the file",
         }
     }
 }

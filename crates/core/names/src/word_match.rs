@@ -82,7 +82,7 @@ fn in_table(replacements: &[(impl AsRef<str>, Replacement)], word: &str) -> Opti
 }
 
 /// The nearness of two forms of a word: `users` and `user`, `parser` and `parse`, `mapping` and `map`.
-fn inflection(left: &str, right: &str) -> Option<(u32, Reasons)> {
+pub(crate) fn inflection(left: &str, right: &str) -> Option<(u32, Reasons)> {
     let num_same = num_same_bytes(left, right);
     let longer = left.len().max(right.len());
     if num_same < 3 || num_same * 5 < longer * 2 {

@@ -1,8 +1,10 @@
-//! Decides the type of a question. The tests have a fixed order: quoted terms, file names, patterns,
-//! relations, flows, names, definitions. If no test applies, the question is about a concept.
+//! Decides the type of a question. The tests have a fixed order: first lines of definitions, quoted terms,
+//! file names, patterns, relations, flows, names, definitions. If no test applies, the question is about a
+//! concept.
 
 use std::ops::Range;
 
+use crate::definition_line::defined_name;
 use crate::file_name::FileNameQuery;
 use crate::flow::{self, FlowFound};
 use crate::names::text_of;
@@ -18,6 +20,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) tokens: &'a [Token],
     pub(crate) pattern_names: Option<&'a [String]>,
     pub(crate) file_name: Option<&'a FileNameQuery>,
+    /// Whether the question was the first line of a definition. `question` then contains only the name.
+    pub(crate) is_definition_line: bool,
 }
 
 /// The type of a question, the reason for the type, and the parts of the question that the strategy of this
@@ -45,11 +49,18 @@ impl Classified {
 type Test = fn(&Reading) -> Option<Classified>;
 
 /// The tests, in the order in which they are tried. The first test that applies decides the type.
-const TESTS: [Test; 7] = [only_span, only_file_name, pattern, relationship, flow, identifier, definition];
+const TESTS: [Test; 8] =
+    [definition_line, only_span, only_file_name, pattern, relationship, flow, identifier, definition];
 
 pub(crate) fn classify(reading: &Reading) -> Classified {
     let found = TESTS.iter().find_map(|test| test(reading));
     found.unwrap_or_else(|| Classified::new(QueryType::Concept, TypeReason::NoTest))
+}
+
+fn definition_line(reading: &Reading) -> Option<Classified> {
+    let name = reading.question;
+    let reason = TypeReason::Definition { name: name.to_owned() };
+    reading.is_definition_line.then(|| Classified::of_symbol(reason, name, true))
 }
 
 /// A question asks for a quoted term or code span if all other words of the question are lead-ins such as
@@ -60,7 +71,8 @@ fn only_span(reading: &Reading) -> Option<Classified> {
         return None;
     }
     let term = reading.tokens[index].text.clone();
-    Some(Classified::of_symbol(TypeReason::OnlySpan { term: term.clone() }, &term, true))
+    let name = defined_name(&term).unwrap_or_else(|| term.clone());
+    Some(Classified::of_symbol(TypeReason::OnlySpan { term }, &name, true))
 }
 
 fn only_file_name(reading: &Reading) -> Option<Classified> {

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::keywords::is_stop_word;
+use crate::keywords::{is_stop_word, split};
 use crate::synonyms::{SynonymSource, Synonyms, singulars};
 use crate::tokens::{Token, TokenKind};
 
@@ -50,14 +50,21 @@ pub(crate) fn expansions(
     found
 }
 
-/// The keywords and the code spans of the question. `None` if there is only one keyword, because a single
-/// word is not used as a wording.
+/// The keywords and the code spans of the question. A phrase in quotes stays a phrase. `None` if there is
+/// only one keyword, because a single word is not used as a wording.
 fn keywords_alone(tokens: &[Token], keywords: &[String]) -> Option<String> {
     if keywords.len() < 2 {
         return None;
     }
+    let is_phrase = |token: &Token| token.kind == TokenKind::Quoted && token.text.contains(char::is_whitespace);
+    let mut outside: Vec<String> = Vec::new();
+    for token in tokens.iter().filter(|token| !is_phrase(token)) {
+        split(&token.text, |word| outside.push(word.to_owned()));
+    }
+    let words = keywords.iter().filter(|word| outside.contains(word)).cloned();
+    let phrases = tokens.iter().filter(|token| is_phrase(token)).map(|token| format!("\"{}\"", token.text));
     let spans = tokens.iter().filter(|token| token.kind == TokenKind::Code).map(|token| token.text.clone());
-    Some(keywords.iter().cloned().chain(spans).collect::<Vec<_>>().join(" "))
+    Some(words.chain(phrases).chain(spans).collect::<Vec<_>>().join(" "))
 }
 
 fn normal(text: &str) -> String {
@@ -151,6 +158,7 @@ mod tests {
         check("find the zebra stripes", none, &["zebra stripes"]);
         check("why does `db` return a zebra stripe", none, &["return zebra stripe db"]);
         check("handleAuthError", none, &["handle auth error"]);
+        check("why is the zebra \"one  of two ;\"", none, &["zebra \"one  of two ;\""]);
         check("", none, &[]);
     }
 

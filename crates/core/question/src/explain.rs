@@ -33,7 +33,9 @@ impl ParsedQuery {
             lines.push(format!("keywords: {}", self.keywords.join(", ")));
         }
         for mention in &self.mentions {
-            lines.push(format!("mention: {} ({}, {} %)", mention.text, mention.kind.as_str(), mention.confidence));
+            let place = mention.lines.map(|(first, last)| format!(", lines {first} to {last}")).unwrap_or_default();
+            let (text, kind) = (&mention.text, mention.kind.as_str());
+            lines.push(format!("mention: {text} ({kind}{place}, {} %)", mention.confidence));
         }
         self.explain_filters(&mut lines);
         lines.extend(self.expansions.iter().map(expansion));

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use crate::identifiers::{is_bare_file, is_document_id, is_file_text, is_word_pair};
+use crate::positions::tokens_of;
 use crate::symbol::has_only_lead_ins;
-use crate::tokens::{Token, tokenize};
+use crate::tokens::Token;
 
 /// The name of a file or directory in a question that consists only of this name and optional lead-ins such
 /// as "find".
@@ -12,6 +13,10 @@ use crate::tokens::{Token, tokenize};
 pub struct FileNameQuery {
     pub name: String,
     pub kind: FileNameKind,
+    /// The directory that the question states after a glob, in the words of the question: `user guide` in
+    /// `*.rst in the user guide`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -43,9 +48,28 @@ impl FileNameKind {
 
 pub(crate) fn file_name(tokens: &[Token]) -> Option<FileNameQuery> {
     let is_only = |index: &usize| has_only_lead_ins(tokens, *index);
-    let (index, kind) =
-        (0..tokens.len()).filter(is_only).find_map(|index| Some((index, kind(&tokens[index].text)?)))?;
-    Some(FileNameQuery { name: tokens[index].text.clone(), kind })
+    let found = (0..tokens.len()).filter(is_only).find_map(|index| Some((index, kind(&tokens[index].text)?)));
+    match found {
+        Some((index, kind)) => Some(FileNameQuery { name: tokens[index].text.clone(), kind, place: None }),
+        None => glob_in_a_place(tokens),
+    }
+}
+
+/// A glob that is followed by the words of a directory.
+fn glob_in_a_place(tokens: &[Token]) -> Option<FileNameQuery> {
+    /// Maximum number of words of a directory.
+    const MAX_WORDS: usize = 4;
+    let index = tokens.iter().position(|token| kind(&token.text) == Some(FileNameKind::Glob))?;
+    let (before, after) = (&tokens[..=index], &tokens[index + 1..]);
+    let [preposition, place @ ..] = after else { return None };
+    let is_stated = preposition.is_any(&["in", "under", "of", "from", "inside", "below"]);
+    if !is_stated || !has_only_lead_ins(before, index) {
+        return None;
+    }
+    let is_beside = |token: &&Token| !token.is_any(&["the", "our", "directory", "folder", "module"]);
+    let words: Vec<&str> = place.iter().filter(is_beside).map(|token| token.text.as_str()).collect();
+    let place = (1..=MAX_WORDS).contains(&words.len()).then(|| words.join(" "))?;
+    Some(FileNameQuery { name: tokens[index].text.clone(), kind: FileNameKind::Glob, place: Some(place) })
 }
 
 /// Whether a text looks like the name or the path of a file, and not like an identifier.
@@ -56,7 +80,7 @@ pub fn is_written_like_a_file(text: &str) -> bool {
 /// The word of a question that consists of one word and optional lead-ins such as "find". The spelling of the
 /// word does not matter.
 pub fn only_word(question: &str) -> Option<String> {
-    let tokens = tokenize(question);
+    let tokens = tokens_of(question);
     let index = (0..tokens.len()).find(|index| has_only_lead_ins(&tokens, *index))?;
     Some(tokens[index].text.clone()).filter(|word| !word.contains(char::is_whitespace))
 }
@@ -116,6 +140,7 @@ fn split_groups(text: &str) -> (String, Vec<&str>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tokens::tokenize;
 
     #[test]
     fn names_of_files_are_recognised() {
@@ -126,7 +151,11 @@ mod tests {
             ("Button.test", "Button.test", NameStart),
             ("docs/adr", "docs/adr", Path),
             ("*.test.ts", "*.test.ts", Glob),
+            ("[ab]*.js", "[ab]*.js", Glob),
             ("`config.json`", "config.json", FileName),
+            ("src/server.go:642", "src/server.go", Path),
+            ("what is at server.go:642-652?", "server.go", FileName),
+            ("show me line 642 of server.go", "server.go", FileName),
             ("find config.json", "config.json", FileName),
             ("find the ADR-025 document", "ADR-025", DocumentId),
             ("where is Button.test.tsx?", "Button.test.tsx", FileName),
@@ -153,9 +182,22 @@ mod tests {
                 Path,
             ),
         ] {
-            let expect = FileNameQuery { name: name.to_owned(), kind };
-            assert_eq!(file_name(&tokenize(question)), Some(expect), "{question}");
+            let expect = FileNameQuery { name: name.to_owned(), kind, place: None };
+            assert_eq!(file_name(&tokens_of(question)), Some(expect), "{question}");
         }
+    }
+
+    #[test]
+    fn globs_may_state_a_place() {
+        let check = |question: &str, expect: Option<&str>| {
+            let place = file_name(&tokens_of(question)).and_then(|asked| asked.place);
+            assert_eq!(place.as_deref(), expect, "{question}");
+        };
+        check("*.rst in the user guide", Some("user guide"));
+        check("find *.rst under the doc folder", Some("doc"));
+        check("all *.rst", None);
+        check("*.rst without the user guide", None);
+        check("how are *.rst in the user guide rendered", None);
     }
 
     #[test]
@@ -176,6 +218,7 @@ mod tests {
         check("makefile", Some("makefile"));
         check("find the file makefile", Some("makefile"));
         check("where is `my.thing`?", Some("my.thing"));
+        check("src/server.go:642", Some("src/server.go"));
         check("build the project", None);
         check("", None);
     }

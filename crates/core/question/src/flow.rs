@@ -134,6 +134,13 @@ pub(crate) fn find(tokens: &[Token]) -> Option<FlowFound> {
 fn is_accepted(tokens: &[Token], found: &Found, guard: Guard) -> bool {
     let subject = found.captures.first().map(|(_, range)| range.clone());
     let is_pronoun = |token: &Token| token.is_any(&PEOPLE) || token.is_any(&AUXILIARIES);
+    // In "how does data flow work", the verb is no end of a flow.
+    if found.capture("b").is_some_and(|range| range.len() == 1 && tokens[range.start].is_any(list("work"))) {
+        return false;
+    }
+    if tokens.get(found.end).is_some_and(|next| next.is_any(list("work"))) && !tokens[found.end - 1].ends_clause {
+        return false;
+    }
     match guard {
         Guard::None => true,
         Guard::Travel => travel_word(tokens, found).is_some(),
@@ -197,6 +204,7 @@ mod tests {
         check("trace a request from router to handler", "router", "handler", "a request");
         check("explain how login works", "", "", "login");
         check("how works the login", "", "", "the login");
+        check("how does data flow work", "", "", "data flow");
         check("how is a message routed to its consumer", "", "its consumer", "a message");
         check("how do requests reach the handler", "requests", "the handler", "");
         check("request to response flow", "request", "response", "");

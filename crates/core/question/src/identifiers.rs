@@ -75,7 +75,15 @@ pub(crate) fn is_identifier_text(text: &str) -> bool {
     }
     let is_call = text.find('(').is_some_and(|open| open > 0) && text.ends_with(')');
     let is_qualified = bare.contains("::") || bare.contains("->") || bare.contains('#');
-    is_call || is_qualified || has_underscore(bare) || is_dotted(bare) || is_camel_case(bare)
+    is_call || is_qualified || is_namespaced(bare) || has_underscore(bare) || is_dotted(bare) || is_camel_case(bare)
+}
+
+/// Whether backslashes separate the parts of a name, as in PHP: `Shop\Cart`.
+fn is_namespaced(word: &str) -> bool {
+    let is_name = |part: &str| {
+        part.starts_with(char::is_alphabetic) && part.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+    };
+    word.contains('\\') && word.contains(char::is_uppercase) && word.split('\\').all(is_name)
 }
 
 fn has_underscore(word: &str) -> bool {
@@ -89,8 +97,9 @@ fn is_dotted(word: &str) -> bool {
     parts.len() > 1 && parts.iter().all(is_name) && !matches!(parts[parts.len() - 1], "com" | "org" | "net" | "io")
 }
 
-/// Whether a capital follows a lower-case letter, or a lower-case letter follows two capitals. The result is
-/// false for plural acronyms (`URLs`) and for names of products.
+/// Whether a capital follows a lower-case letter, or a lower-case letter follows two capitals, or a capital
+/// follows letters and digits (`S3Store`). The result is false for plural acronyms (`URLs`) and for names of
+/// products.
 fn is_camel_case(word: &str) -> bool {
     if !word.chars().all(|character| character.is_alphanumeric()) || is_product(word) {
         return false;
@@ -100,10 +109,17 @@ fn is_camel_case(word: &str) -> bool {
     let after_capitals = letters.windows(4).any(|part| {
         part[0].is_uppercase() && part[1].is_uppercase() && part[2].is_lowercase() && part[3].is_lowercase()
     });
-    after_lower || after_capitals
+    after_lower || after_capitals || has_capital_after_digits(word)
 }
 
-fn is_product(word: &str) -> bool {
+/// Whether a capital follows digits inside a word that begins with a letter: `S3Store`, `base64Encode`.
+fn has_capital_after_digits(word: &str) -> bool {
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    let has_capital = word.split(is_digit).skip(1).any(|rest| rest.starts_with(char::is_uppercase));
+    has_capital && !word.starts_with(is_digit) && word.chars().any(char::is_lowercase)
+}
+
+pub(crate) fn is_product(word: &str) -> bool {
     PRODUCT_NAMES.binary_search(&word.to_lowercase().as_str()).is_ok()
 }
 
@@ -197,6 +213,14 @@ mod tests {
             "JSONParser",
             "Server#run",
             "parseHTTPResponse2",
+            "S3Store",
+            "Http2Client",
+            "Utf8Decoder",
+            "MD5Hasher",
+            "base64Encode",
+            "OAuth2Session",
+            "Point2D",
+            "ipv4_parse",
             "empty_?",
             "src/server.py#Server.run",
             "server.py#run",
@@ -221,6 +245,12 @@ mod tests {
             "3.14",
             "example.com",
             "sha256",
+            "x509",
+            "EC2",
+            "E2E",
+            "2FA",
+            "Http2",
+            "Neo4J",
             "https://a.b/cD",
             "--noCache",
             "https://a.b/guide#start",

@@ -6,6 +6,7 @@
 
 mod classify;
 mod cut;
+mod definition_line;
 mod expansions;
 mod explain;
 mod file_name;
@@ -19,10 +20,12 @@ mod names;
 mod parsed;
 mod pattern;
 mod phrase;
+mod positions;
 mod query_type;
 mod relation;
 mod relation_words;
 mod relationship;
+mod second_name;
 mod symbol;
 mod synonyms;
 mod tokens;
@@ -39,6 +42,7 @@ pub use crate::keywords::is_stop_word;
 pub use crate::mentions::{Mention, MentionKind};
 pub use crate::parsed::{FlowAsked, ParseOptions, ParsedQuery, PatternAsked, RelationshipAsked};
 pub use crate::pattern::names_a_pattern;
+pub use crate::positions::{Lines, file_and_lines};
 pub use crate::query_type::{QueryType, Strategy, TypeReason};
 pub use crate::relation::{Direction, NamedKind, Relation};
 pub use crate::symbol::SymbolAsked;

@@ -16,6 +16,9 @@ pub struct Mention {
     /// like every confidence in an answer.
     #[serde(serialize_with = "as_share")]
     pub confidence: u32,
+    /// The first and the last line that the question names after the name of a file: `server.go:642-652`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<(u32, u32)>,
 }
 
 fn as_share<S: Serializer>(percent: &u32, serializer: S) -> Result<S::Ok, S::Error> {
@@ -70,10 +73,11 @@ pub(crate) fn mentions(tokens: &[Token]) -> Vec<Mention> {
     let mut found: Vec<Mention> = Vec::new();
     for token in tokens {
         let Some((kind, text)) = mention(token) else { continue };
-        let new = Mention { text: text.to_owned(), kind, confidence: kind.confidence() };
+        let lines = token.lines.as_ref().map(|lines| (*lines.start(), *lines.end()));
+        let new = Mention { text: text.to_owned(), kind, confidence: kind.confidence(), lines };
         match found.iter_mut().find(|known| known.text == new.text) {
             Some(known) if known.confidence < new.confidence => *known = new,
-            Some(_) => {}
+            Some(known) => known.lines = known.lines.or(new.lines),
             None => found.push(new),
         }
     }
@@ -82,7 +86,11 @@ pub(crate) fn mentions(tokens: &[Token]) -> Vec<Mention> {
 
 fn mention(token: &Token) -> Option<(MentionKind, &str)> {
     let text = token.text.as_str();
-    if is_file_text(text) || is_document_id(text) || (token.kind == TokenKind::Word && is_bare_file(text)) {
+    if token.lines.is_some()
+        || is_file_text(text)
+        || is_document_id(text)
+        || (token.kind == TokenKind::Word && is_bare_file(text))
+    {
         return Some((MentionKind::File, text));
     }
     match token.kind {
@@ -116,11 +124,26 @@ mod tests {
     }
 
     #[test]
+    fn mention_of_a_file_has_the_named_lines() {
+        let check = |question: &str, text: &str, lines: Option<(u32, u32)>| {
+            let found = mentions(&crate::positions::tokens_of(question));
+            let found: Vec<_> = found.iter().map(|found| (found.text.as_str(), found.kind, found.lines)).collect();
+            assert_eq!(found, [(text, MentionKind::File, lines)], "{question}");
+        };
+        check("src/server.go:642", "src/server.go", Some((642, 642)));
+        check("why does `server.go:642-652` fail", "server.go", Some((642, 652)));
+        check("crash in bin/run:12", "bin/run", Some((12, 12)));
+        check("crash in server.go", "server.go", None);
+    }
+
+    #[test]
     fn mentions_have_kind_and_confidence() {
         check("what does `open` do", &[("open", "code", 90)]);
         check("classes in auth.py", &[("auth.py", "file", 95)]);
         check("fix src/net/tcp.rs", &[("src/net/tcp.rs", "file", 95)]);
         check("the UserService class", &[("UserService", "class", 70)]);
+        check("S3Store and Http2Client", &[("S3Store", "class", 70), ("Http2Client", "class", 70)]);
+        check("base64Encode in ipv4_parse", &[("base64Encode", "symbol", 60), ("ipv4_parse", "symbol", 60)]);
         check("why does render() fail", &[("render", "function", 60)]);
         check("find handleAuthError", &[("handleAuthError", "symbol", 60)]);
         check("get_user and Parser::parse", &[("get_user", "symbol", 60), ("Parser::parse", "symbol", 60)]);

@@ -77,6 +77,9 @@ fn plain_names(tokens: &[Token], start: usize) -> Vec<Name> {
     let mut end = start;
     let mut strong = None;
     while end < tokens.len() && end - start < MAX_PLAIN_WORDS && is_part_of_name(&tokens[end]) {
+        if end > start && is_final_verb(tokens, end) {
+            break;
+        }
         if end > start && is_strong(tokens, end) {
             strong = Some(strong_name(tokens, end));
             break;
@@ -88,6 +91,12 @@ fn plain_names(tokens: &[Token], start: usize) -> Vec<Name> {
     }
     let plain = (start + 1..=end).rev().map(|end| plain_name(tokens, start, end));
     strong.into_iter().chain(plain).collect()
+}
+
+/// Whether the word is the verb at the end of a question: "how do the callers of parse work".
+fn is_final_verb(tokens: &[Token], index: usize) -> bool {
+    let is_last = index + 1 == tokens.len() || tokens[index].ends_clause;
+    is_last && tokens[index].is_any(&["work", "works", "working", "worked"])
 }
 
 fn is_part_of_name(token: &Token) -> bool {

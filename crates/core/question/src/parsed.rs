@@ -6,18 +6,21 @@ use serde::Serialize;
 
 use crate::classify::{Classified, Reading, classify};
 use crate::cut::{Cut, cut, head};
+use crate::definition_line::defined_name;
 use crate::expansions::{Expansion, expansions};
 use crate::file_name::{FileNameQuery, file_name};
 use crate::filters::{Filters, Stated, filters};
 use crate::intent::{Intent, intent};
 use crate::keywords::keywords;
 use crate::mentions::{Mention, mentions};
+use crate::positions::tokens_of;
 use crate::query_type::{QueryType, Strategy, TypeReason};
 use crate::relation::{Direction, NamedKind, Relation};
 use crate::relationship;
 use crate::symbol::SymbolAsked;
 use crate::synonyms::Synonyms;
-use crate::tokens::{Token, tokenize};
+use crate::tokens::Token;
+use crate::vocabulary::list;
 
 /// Facts, other than the question itself, that affect how the question is read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -117,15 +120,20 @@ pub struct PatternAsked {
 impl ParsedQuery {
     pub fn new(question: &str, options: ParseOptions) -> Self {
         let (text, cut) = cut(question);
-        let head = head(&text);
+        // Only the name in the first line of a definition describes the wanted code.
+        let definition = defined_name(head(&text));
+        let head = definition.as_deref().unwrap_or_else(|| head(&text));
         let is_whole = head.len() == text.len();
-        let all = tokenize(&text);
-        let tokens = if is_whole { all.clone() } else { tokenize(head) };
-        let file_name = if cut.is_some() { None } else { file_name(&all) };
+        let all = tokens_of(definition.as_deref().unwrap_or(&text));
+        let tokens = if is_whole { all.clone() } else { tokens_of(head) };
+        let file_name = if cut.is_some() || definition.is_some() { None } else { file_name(&all) };
         let ParseOptions { pattern_names, synonyms, .. } = options;
-        let reading = Reading { question: head, tokens: &tokens, pattern_names, file_name: file_name.as_ref() };
+        let is_definition_line = definition.is_some();
+        let file = file_name.as_ref();
+        let reading = Reading { question: head, tokens: &tokens, pattern_names, file_name: file, is_definition_line };
         let detected = classify(&reading);
-        let stated = filters(head, &tokens, &detected.named_tokens(&tokens));
+        let words = if is_definition_line { &[] } else { tokens.as_slice() };
+        let stated = filters(head, words, &detected.named_tokens(&tokens));
         let content = Content::of(&reading, &detected, &stated, (!is_whole).then_some(all.as_slice()), synonyms);
         let mentions = mentions(&all);
         let (query_type, reason) = options.decide(&detected);
@@ -140,7 +148,7 @@ impl ParsedQuery {
             pattern: parts.pattern(),
             reason,
             strategy: query_type.strategy(),
-            intent: intent(&tokens),
+            intent: intent(words),
             text_without_filters: if is_whole { stated.rest } else { text.clone() },
             text,
             cut,
@@ -162,6 +170,15 @@ impl ParsedQuery {
             TypeReason::HowDoTheyWork { subject, names_known: false } => Some(subject),
             _ => None,
         }
+    }
+
+    /// Whether the question asks which patterns exist, and not for the pattern of some kind of code.
+    pub fn asks_for_every_pattern(&self) -> bool {
+        let TypeReason::PatternWords { words } = &self.reason else { return false };
+        let has_no_subject = self.pattern.as_ref().is_some_and(|asked| asked.subject.is_none());
+        has_no_subject
+            && words.split(' ').any(|word| list("every_pattern").contains(&word.to_lowercase().as_str()))
+            && self.subject_words.iter().all(|word| crate::pattern::is_general_word(word))
     }
 
     /// Replaces the strategy and the limit with those of concept questions. The type does not change.

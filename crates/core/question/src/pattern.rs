@@ -171,9 +171,20 @@ pub(crate) fn find(tokens: &[Token], names: Option<&[String]>) -> Option<Pattern
         let is_captured = |index: &usize| found.captures.iter().any(|(_, range)| range.contains(index));
         let words = (found.start..found.end).filter(|index| !is_captured(index) && !is_filler(&tokens[*index]));
         let subject = found.capture("x").map(|range| without_determiners(tokens, range));
+        let subject = subject.map(|range| without_request(tokens, range));
+        let subject = subject.filter(|range| !tokens[range.clone()].iter().all(is_general));
         let asks_how_it_works = matches!(guard, Guard::Work | Guard::PluralWork);
         Some(PatternFound { subject, words: words.collect(), asks_how_it_works })
     })
+}
+
+/// Whether a word before or after "patterns" names no kind of code: "list all patterns of this project".
+fn is_general(token: &Token) -> bool {
+    !token.is_span() && is_general_word(&token.lower)
+}
+
+pub(crate) fn is_general_word(word: &str) -> bool {
+    [list("list"), list("lead"), list("pattern_scopes"), *DETERMINERS].iter().any(|words| words.contains(&word))
 }
 
 fn is_filler(token: &Token) -> bool {
@@ -183,6 +194,16 @@ fn is_filler(token: &Token) -> bool {
 fn without_determiners(tokens: &[Token], mut range: Range<usize>) -> Range<usize> {
     while range.len() > 1 && tokens[range.start].is_any(&DETERMINERS) {
         range.start += 1;
+    }
+    range
+}
+
+/// The subject without the words of a request at the start of the question: "list all importer patterns".
+fn without_request(tokens: &[Token], mut range: Range<usize>) -> Range<usize> {
+    if range.start == 0 && tokens[0].is_any(&["list", "show", "find", "give", "get", "display"]) {
+        while range.len() > 1 && tokens[range.start].is_any(list("list")) {
+            range.start += 1;
+        }
     }
     range
 }
@@ -293,6 +314,23 @@ mod tests {
         check("what does a typical service look like", "service");
         check("how are controllers typically structured", "controllers");
         check("what is the typical way to write a test", "write a test");
+        for question in [
+            "what patterns exist here",
+            "which patterns are used in this repository",
+            "list the patterns",
+            "list patterns",
+            "show me all patterns",
+            "what conventions does this code base follow",
+            "what are the patterns in this project",
+            "which design patterns are used here",
+            "list all the conventions of this repository",
+            "what coding conventions exist",
+            "are there any patterns?",
+            "patterns",
+        ] {
+            check(question, "");
+        }
+        check("list all importer patterns", "importer");
     }
 
     #[test]

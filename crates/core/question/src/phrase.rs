@@ -258,7 +258,7 @@ fn nouns_at(tokens: &[Token], at: usize) -> impl Iterator<Item = (&'static Noun,
 }
 
 /// The token after `words`, if the tokens at `at` are these words.
-fn after_words(tokens: &[Token], at: usize, words: &str) -> Option<usize> {
+pub(crate) fn after_words(tokens: &[Token], at: usize, words: &str) -> Option<usize> {
     let mut end = at;
     for word in words.split(' ') {
         let token = tokens.get(end)?;

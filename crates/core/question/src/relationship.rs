@@ -6,10 +6,13 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use crate::names::is_strong;
 use crate::phrase::{Found, Phrase};
 use crate::relation::{NamedKind, Relation};
+use crate::relation_words::{VERBS, Verb};
+use crate::second_name::second_name;
 use crate::tokens::Token;
-use crate::vocabulary::{ADVERBS, list};
+use crate::vocabulary::{ADVERBS, DETERMINERS, KIND_WORDS, THINGS, list};
 
 /// How a rule determines the relation that the question asks for.
 #[derive(Clone, Copy, PartialEq)]
@@ -43,11 +46,37 @@ enum Guard {
     Exclusive,
     /// No purpose may follow the verb: "what does X use to parse dates" does not match.
     NoPurpose,
+    /// The subject must be a kind of code or a plural, so that it names no definition: "how do handlers call
+    /// X".
+    GeneralSubject,
+    /// The question must relate two names. A name in plain words must be a name without doubt.
+    TwoNames,
 }
 
 use RelationSource::{Fixed, Noun, Objects, Subjects};
 
 const RULES: &[(&str, RelationSource, Guard)] = &[
+    // Rules for two names: "how does X call Y".
+    ("@manner @adv* @does ~ @adv* VERB:base <n:id>", Subjects, Guard::GeneralSubject),
+    (
+        "in|at|on|under|for|from|to|by|with|through what|which ~ @does ~ VERB:base <n:id>",
+        Subjects,
+        Guard::GeneralSubject,
+    ),
+    ("^ @lead* @manner ~ @adv* VERB:any <n:id>", Subjects, Guard::GeneralSubject),
+    ("@manner @adv* @does <n:name> not? @adv* VERB:base <other:name>", Objects, Guard::TwoNames),
+    (
+        "in|at|on|under|for|from|to|by|with|through what|which ~ @does <n:name> not? @adv* VERB:base <other:name>",
+        Objects,
+        Guard::TwoNames,
+    ),
+    ("what|which @does <n:name> not? @adv* VERB:base <other:id>", Objects, Guard::TwoNames),
+    ("what|which ~ @does <n:name> not? @adv* VERB:base <other:id>", Objects, Guard::TwoNames),
+    ("where in|inside|within <n:name> @does @pronoun @adv* VERB:base <other:id>", Objects, Guard::TwoNames),
+    ("@manner @adv* @is <n:name> @adv* VERB:ing <other:name>", Objects, Guard::TwoNames),
+    ("^ @lead* @manner <n:name> @adv* VERB:third <other:name>", Objects, Guard::TwoNames),
+    ("^ @does <n:name> not? @adv* VERB:base <other:id>", Objects, Guard::TwoNames),
+    ("where @adv* @is <n:name> and <other:name> @be? @adv* VERB:ed", Subjects, Guard::Passive),
     // Rules for code that acts on the named code: "who calls X".
     ("who @adv* @can? @adv* VERB:any <n:name>", Subjects, Guard::None),
     ("what|whatever @adv* @can? @adv* VERB:third <n:name>", Subjects, Guard::None),
@@ -104,6 +133,7 @@ const RULES: &[(&str, RelationSource, Guard)] = &[
     ("<n:name> @be? @adv* VERB:ed where $", Subjects, Guard::Passive),
     ("^ who|what|which VERB:ed <n:id> $", Subjects, Guard::Strong),
     ("how|when @is|does|do <n:id> @be? @adv* VERB:ed", Subjects, Guard::Passive),
+    ("how|when|why @adv* does|do <n:name> get @adv* VERB:ed $", Subjects, Guard::Passive),
     ("often @is|does|do <n:name> @be? VERB:ed", Subjects, Guard::Passive),
     ("THING in which <n:name> @be @adv* VERB:ed", Subjects, Guard::Passive),
     ("places|place|spots|spot|locations|files|lines that? <n:name> @be @adv* VERB:ed", Subjects, Guard::Passive),
@@ -182,6 +212,9 @@ static COMPILED: LazyLock<Vec<(Phrase, RelationSource, Guard)>> =
 /// calls block".
 static CALL_TERMS: LazyLock<&[&str]> = LazyLock::new(|| list("call_terms"));
 
+/// Words for the whole program.
+static GENERAL: LazyLock<&[&str]> = LazyLock::new(|| list("general"));
+
 /// The relation that a question asks for.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct RelationFound {
@@ -205,7 +238,8 @@ pub(crate) fn find(tokens: &[Token]) -> Option<RelationFound> {
         };
         let name = found.capture("n")?;
         let words = decisive_words(&found, &name);
-        Some(RelationFound { relation, other: found.capture("other"), words, name })
+        let other = found.capture("other").or_else(|| second_name(tokens, &found, relation));
+        Some(RelationFound { relation, other, words, name })
     })
 }
 
@@ -234,6 +268,7 @@ fn is_accepted(tokens: &[Token], found: &Found, guard: Guard) -> bool {
     let verb_word = found.verb.map(|verb| verb.base);
     (found.is_strong || !is_weak)
         && has_preposition(tokens, found)
+        && !is_verb_of_name(tokens, found)
         && match guard {
             Guard::None => true,
             Guard::Strong => found.is_strong,
@@ -249,17 +284,64 @@ fn is_accepted(tokens: &[Token], found: &Found, guard: Guard) -> bool {
             Guard::NotUse => verb_word != Some("use") && !has_purpose(tokens, found),
             Guard::Exclusive => found.noun.is_some_and(|noun| noun.is_exclusive),
             Guard::NoPurpose => !has_purpose(tokens, found),
+            Guard::GeneralSubject => found.is_strong && has_general_subject(tokens, found),
+            Guard::TwoNames => has_two_names(tokens, found),
         }
 }
 
+/// Whether the word before the verb names no definition: "code", "the app", "handlers".
+fn has_general_subject(tokens: &[Token], found: &Found) -> bool {
+    let at = found.relation_tokens.start;
+    let subject = (found.start..at).rev().find(|index| !tokens[*index].is_any(&ADVERBS));
+    subject.is_some_and(|index| is_general(&tokens[index]) || is_plural(&tokens[index].lower))
+}
+
+/// Whether a word names a kind of code or the whole program.
+fn is_general(token: &Token) -> bool {
+    token.is_any(&THINGS) || token.is_any(&KIND_WORDS) || token.is_any(&GENERAL)
+}
+
+/// Whether both names of a match are names of code. If neither looks like an identifier, the second name must
+/// be one word at the end: "why does the parser use two tokens of lookahead" relates no names.
+fn has_two_names(tokens: &[Token], found: &Found) -> bool {
+    let (Some(name), Some(other)) = (found.capture("n"), found.capture("other")) else { return false };
+    let is_strong = |name: &Range<usize>| name.len() == 1 && is_strong(tokens, name.start);
+    if is_strong(&name) {
+        return true;
+    }
+    let is_name = name.len() > 1 || !is_general(&tokens[name.start]);
+    if is_strong(&other) {
+        return is_name;
+    }
+    let is_last = found.end == tokens.len() || tokens[found.end - 1].ends_clause;
+    let has_determiner = is_where(tokens, found) && tokens[other.start - 1].is_any(&DETERMINERS);
+    let is_use = found.verb.is_some_and(|verb| verb.subjects == Relation::Users);
+    let is_plural_use = is_use && is_plural(&tokens[other.end - 1].lower);
+    let is_after_kind = tokens[other.start - 1].is_any(&KIND_WORDS);
+    is_name && is_last && (other.len() == 1 || has_determiner) && !is_plural_use && !is_after_kind
+}
+
 /// Whether the verb asks about the named code itself, such as "returns". "what does X return" asks about X,
-/// not about the graph.
+/// not about the graph. "where does X return Y" asks about the graph.
 fn is_weak_use(found: &Found) -> bool {
-    found.verb.is_some_and(|verb| verb.is_weak && verb.objects == Relation::Uses)
+    found.verb.is_some_and(|verb| verb.is_weak && verb.objects == Relation::Uses) && found.capture("other").is_none()
 }
 
 fn is_where(tokens: &[Token], found: &Found) -> bool {
     tokens[found.start].is_any(&["where", "wherever"])
+}
+
+/// Whether the word for a noun is the verb of a name before it: "does X use Y", "when X calls Y".
+fn is_verb_of_name(tokens: &[Token], found: &Found) -> bool {
+    let Some(noun) = found.noun else { return false };
+    let is_verb = |verb: &Verb| noun.words.contains(&verb.base) || noun.words.contains(&verb.third);
+    let (at, after) = (found.relation_tokens.start, found.relation_tokens.end);
+    let is_name = |index: usize| index < tokens.len() && is_strong(tokens, index);
+    let is_between = at > 0 && is_name(at - 1) && is_name(after);
+    let is_clause = at > 1 && tokens[at - 2].is_any(&["when", "whenever", "if", "once", "after", "before", "while"]);
+    let before = (0..found.start).rev().find(|index| !tokens[*index].is_any(&DETERMINERS));
+    let is_question = at > found.start && before.is_some_and(|index| tokens[index].is_any(list("does")));
+    VERBS.iter().any(is_verb) && (is_between || is_clause || is_question)
 }
 
 /// Whether the word between a noun and the name is a preposition that this noun may have.

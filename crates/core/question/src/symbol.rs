@@ -45,9 +45,14 @@ pub(crate) fn only_span(tokens: &[Token]) -> Option<usize> {
 /// Whether all words other than the token at `index` are lead-ins.
 pub(crate) fn has_only_lead_ins(tokens: &[Token], index: usize) -> bool {
     let is_lead_in = |token: &Token| {
-        token.is_any(&LEAD_INS) && !token.is_any(&["in"]) || token.is_any(&["file", "directory", "folder", "path"])
+        let is_place = token.is_any(&["file", "directory", "folder", "path", "at", "line", "lines"]);
+        token.is_any(&LEAD_INS) && !token.is_any(&["in"]) || is_place
     };
-    tokens.iter().enumerate().all(|(other, token)| other == index || is_lead_in(token))
+    let is_line = |at: usize| {
+        let is_number = tokens[at].text.starts_with(|letter: char| letter.is_ascii_digit());
+        is_number && at > 0 && tokens[at - 1].is_any(&["line", "lines"])
+    };
+    tokens.iter().enumerate().all(|(other, token)| other == index || is_lead_in(token) || is_line(other))
 }
 
 /// Whether all words other than the name at `index` are lead-ins or words for kinds of code.

@@ -1,5 +1,7 @@
 //! Splits a question into tokens: words, quoted terms and code spans.
 
+use std::ops::RangeInclusive;
+
 /// A token of a question.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Token {
@@ -15,6 +17,8 @@ pub(crate) struct Token {
     pub(crate) ends_phrase: bool,
     /// Whether a full stop, question mark, semicolon or line break follows.
     pub(crate) ends_clause: bool,
+    /// The lines that the question names after the name of a file.
+    pub(crate) lines: Option<RangeInclusive<u32>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,7 +71,20 @@ pub(crate) fn tokenize(question: &str) -> Vec<Token> {
             position += length;
         }
     }
+    mark_names(&mut tokens);
     tokens
+}
+
+/// A capital `A` before a word in lower case or at the end of the question is a name, not the article: "who
+/// calls A and B". No list contains the `lower` of such a token.
+fn mark_names(tokens: &mut [Token]) {
+    for index in 1..tokens.len() {
+        let is_capital = tokens[index].kind == TokenKind::Word && tokens[index].text == "A";
+        let is_title = tokens.get(index + 1).is_some_and(|next| !next.text.starts_with(char::is_lowercase));
+        if is_capital && !tokens[index - 1].ends_clause && (!is_title || tokens[index].ends_phrase) {
+            "A".clone_into(&mut tokens[index].lower);
+        }
+    }
 }
 
 fn ends_in_space(text: &str) -> bool {
@@ -123,12 +140,16 @@ fn push(tokens: &mut Vec<Token>, text: &str, start: usize, end: usize, kind: Tok
         kind,
         ends_phrase: false,
         ends_clause: false,
+        lines: None,
     });
 }
 
 fn push_word(tokens: &mut Vec<Token>, raw: &str, start: usize) {
     if matches!(raw, "->" | "-->" | "=>" | "→" | "⇒") {
         return push(tokens, ARROW, start, start + raw.len(), TokenKind::Word);
+    }
+    if raw == "&" {
+        return push(tokens, "and", start, start + raw.len(), TokenKind::Word);
     }
     let (word, offset) = trimmed(raw);
     let after = &raw[offset + word.len()..];
@@ -159,7 +180,8 @@ fn without_apostrophe(word: &str) -> (&str, bool) {
 /// Punctuation that is removed from the start of a word.
 const OPENING: [char; 14] = ['(', '[', '{', '<', ',', ';', ':', '!', '?', '\'', '"', '`', '“', '‘'];
 
-/// Whether a word begins with a group of a glob or with a parameter of a path: `{a,b}.rs`, `[id].tsx`.
+/// Whether a word begins with a group of a glob or with a parameter of a path: `{a,b}.rs`, `[ab]*.js`,
+/// `[id].tsx`.
 fn begins_with_group(word: &str) -> bool {
     let close = match word.chars().next() {
         Some('[') => ']',
@@ -167,7 +189,8 @@ fn begins_with_group(word: &str) -> bool {
         _ => return false,
     };
     let after = word.find(close).map(|end| &word[end + 1..]);
-    after.is_some_and(|after| after.starts_with(['.', '/', '_', '-']) && after.chars().any(char::is_alphanumeric))
+    let goes_on = |after: &str| after.starts_with(['.', '/', '_', '-', '*', '?']);
+    after.is_some_and(|after| goes_on(after) && after.chars().any(char::is_alphanumeric))
 }
 
 /// The word without punctuation around it, and the number of bytes before it. The parentheses after the name
@@ -227,6 +250,7 @@ mod tests {
         check("files like *.test.ts, please.", &["files", "like", "*.test.ts", "please"]);
         check("find *.{ts,tsx} or {a,b}.rs, too", &["find", "*.{ts,tsx}", "or", "{a,b}.rs", "too"]);
         check("pages [id].tsx [see below] {x}.", &["pages", "[id].tsx", "see", "below", "x"]);
+        check("[ab]*.js [see]?", &["[ab]*.js", "see"]);
         check("where is .gitignore (the file)", &["where", "is", ".gitignore", "the", "file"]);
         check("API -> database", &["API", "->", "database"]);
         check("an unbalanced \" quote ` here", &["an", "unbalanced", "quote", "here"]);

@@ -1,7 +1,7 @@
 //! Reads whole questions and compares all parts of the result.
 
 use cairn_question::{
-    Direction, LearnedPair, ParseOptions, ParsedQuery, QueryType, Relation, SynonymEntry, Synonyms, TypeReason,
+    Direction, Intent, LearnedPair, ParseOptions, ParsedQuery, QueryType, Relation, SynonymEntry, Synonyms, TypeReason,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -151,6 +151,27 @@ fn words_that_decide_the_type_or_filter_are_not_replaced() {
     check("python config loader", &["python configuration loader", "python settings loader", "python options loader"]);
 }
 
+/// The words of a pasted line of code state no filter and no intent.
+#[test]
+fn first_line_of_a_definition_asks_for_the_defined_name() {
+    let check = |question: &str, name: &str, keywords: &[&str]| {
+        let parsed = parse(question);
+        let symbol = parsed.symbol.as_ref().map(|asked| (asked.name.as_str(), asked.is_whole));
+        assert_eq!((parsed.query_type, symbol), (QueryType::Symbol, Some((name, true))), "{question}");
+        assert_eq!(parsed.keywords, keywords, "{question}");
+        assert_eq!((parsed.intent, parsed.filters.is_empty()), (Intent::General, true), "{question}");
+        assert_eq!(parsed.text, question);
+        assert_eq!(parsed.text_without_filters, question);
+    };
+    check("def f(self):", "f", &["f"]);
+    check("func (s *Server) Serve(l net.Listener) error {", "Serve", &["serve"]);
+    check("pub fn parse(input: &str) -> Result<Ast>", "parse", &["parse"]);
+    check("class Foo(Bar):", "Foo", &["foo"]);
+    check("private final int count;", "count", &["count"]);
+    check("def python(tests):", "python", &["python"]);
+    assert_eq!(parse("`class Foo(Bar):`").symbol.map(|asked| asked.name).as_deref(), Some("Foo"));
+}
+
 #[test]
 fn forced_type_decides_strategy_and_parts() {
     let parsed = forced("what calls validateToken", QueryType::Concept);
@@ -230,6 +251,30 @@ proptest! {
     {
         let parsed = parse(&words.join(" "));
         prop_assert!(!parsed.reason.to_string().is_empty());
+    }
+}
+
+#[test]
+fn questions_for_every_pattern_have_no_subject() {
+    for question in [
+        "what patterns exist here",
+        "which patterns are used in this repository",
+        "list the patterns",
+        "what conventions does this code base follow",
+        "show me all design patterns",
+        "patterns",
+    ] {
+        assert!(parse(question).asks_for_every_pattern(), "{question}");
+    }
+    for question in [
+        "importer pattern",
+        "how do importers work",
+        "best practices for logging",
+        "usage examples",
+        "which patterns does the auth module follow",
+        "regex patterns",
+    ] {
+        assert!(!parse(question).asks_for_every_pattern(), "{question}");
     }
 }
 

@@ -4,6 +4,7 @@
 //! ordered by the second stage of the ranking, which compares meanings.
 
 use crate::QueryWords;
+use crate::asked_kind::asked_kind;
 
 /// A question with at most this number of keywords is treated as one that asks for a file.
 const MAX_KEYWORDS_OF_NAME: usize = 2;
@@ -61,10 +62,10 @@ const FILES: [&str; 38] = [
     "tests",
 ];
 
-/// Whether a question asks for a file: the question has at most two keywords, or it starts with a noun phrase
-/// that contains a word for a kind of file, or with "which file".
+/// Whether a question asks for a file: the question has at most two keywords, or asks for a kind of files, or
+/// it starts with a noun phrase that contains a word for a file, or with "which file".
 pub fn asks_for_file(question: &str, words: &QueryWords) -> bool {
-    if words.keywords.len() <= MAX_KEYWORDS_OF_NAME {
+    if words.keywords.len() <= MAX_KEYWORDS_OF_NAME || asked_kind(question).is_some() {
         return true;
     }
     let is_separator = |character: char| !character.is_alphanumeric();
@@ -102,6 +103,7 @@ mod tests {
             "script that generates random numbers for tests",
             "sample client that speaks a secure protocol",
             "integration test of the connection pool",
+            "helm chart values of the production cluster",
             "the directory with the node classes of the parser",
             "which file reads the settings of the user",
         ] {

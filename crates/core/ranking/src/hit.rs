@@ -18,9 +18,9 @@ pub struct Place {
 /// A part of a score.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Contribution {
-    /// `dense`, `terms`, `names`, `file`, `relation`, `pattern`, `path`, `definition`, `graph` or `flow`. In
-    /// the second stage also `match`, `path_match`, `best_of_file`, `literals`, `mentioned`, `prior`,
-    /// `same_file`, `pattern_not_asked_for` and `base`.
+    /// `dense`, `terms`, `names`, `file`, `relation`, `pattern`, `path`, `file_kind`, `definition`, `graph`
+    /// or `flow`. In the second stage also `match`, `path_match`, `best_of_file`, `literals`, `mentioned`,
+    /// `prior`, `same_file`, `pattern_not_asked_for` and `base`.
     pub name: &'static str,
     /// The rank in the list; the first rank is 1. `None` for parts that do not come from a list.
     pub rank: Option<u32>,

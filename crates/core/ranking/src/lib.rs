@@ -4,12 +4,14 @@
 //! and with every store. This crate does not depend on how vectors are stored or fetched.
 
 mod asked_file;
+mod asked_kind;
 mod budget;
 mod candidate;
 mod code_lines;
 mod declared;
 mod definitions;
 mod expansion;
+mod file_kinds;
 mod fixed;
 mod frequencies;
 mod hit;
@@ -49,6 +51,7 @@ pub use budget::{Cut, Fit, ShownLines, estimate_tokens, fit, fit_at_least_one, l
 pub use candidate::{Candidate, Definition, Exactness, Lists, RelationRank};
 pub use definitions::{DefinitionContext, definition_key, path_distance};
 pub use expansion::{Expansion, expand, lead_with_path};
+pub use file_kinds::FileKind;
 pub use frequencies::{DocumentFrequencies, FrequencyCounter, InvalidFrequencies, shipped_frequencies};
 pub use hit::{Contribution, Place, RankedHit, Scores};
 pub use list_points::{Listed, ScoreRange};

@@ -5,7 +5,8 @@
 
 use cairn_domain::{ChunkKind, ChunkRecord};
 
-use crate::{Signal, Signals, words};
+use crate::asked_kind::asked_kind;
+use crate::{FileKind, Signal, Signals, words};
 
 /// A factor by which a score is multiplied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +24,35 @@ const ASIDE: Prior = Prior { name: "example_or_vendored", percent: 30 };
 /// This factor applies only if the question is about building, testing, modules or conventions, because
 /// navigation documents answer such questions.
 const NAVIGATION: Prior = Prior { name: "navigation", percent: 150 };
+
+/// This factor replaces the factor for navigation documents if the question asks how to work on the code,
+/// because documents such as `INSTALL` and `CONTRIBUTING.md` answer such questions.
+const GUIDE: Prior = Prior { name: "guide", percent: 200 };
+
+/// Names of documents that state how to build, test and change the code, in lower case and without the
+/// extension. Sorted.
+const GUIDES: [&str; 20] = [
+    "agents",
+    "building",
+    "claude",
+    "contribute",
+    "contributing",
+    "contributors",
+    "develop",
+    "developer",
+    "developers",
+    "developing",
+    "development",
+    "getting-started",
+    "getting_started",
+    "gettingstarted",
+    "hacking",
+    "install",
+    "installation",
+    "installing",
+    "readme",
+    "testing",
+];
 
 /// Names of directories whose code demonstrates other code or is copied from other projects. Sorted.
 const ASIDE_DIRECTORIES: [&str; 20] = [
@@ -55,8 +85,12 @@ pub struct Subjects {
     pub documents: bool,
     /// The question asks how to build, test or start the code, or asks about a module or the conventions.
     pub navigation: bool,
+    /// The question asks how to build, test, install or change the code.
+    pub work: bool,
     pub patterns: bool,
     pub examples: bool,
+    /// The kind of files that the question asks for.
+    pub file_kind: Option<FileKind>,
 }
 
 /// Words that show that a question asks for a kind of chunk: one list for each kind. Each list is sorted.
@@ -107,21 +141,29 @@ const NAVIGATION_WORDS: [&str; 7] =
     ["agents", "architecture", "conventions", "module", "modules", "onboarding", "structure"];
 /// Pairs of words that show that a question asks for navigation documents. The two words must be in this
 /// order, with at most one word between them.
-const NAVIGATION_PAIRS: [(&str, &str); 24] = [
+const NAVIGATION_PAIRS: [(&str, &str); 32] = [
     ("build", "project"),
     ("build", "test"),
+    ("build", "with"),
     ("checks", "run"),
     ("coding", "style"),
+    ("compile", "code"),
+    ("compile", "project"),
+    ("configure", "build"),
     ("continuous", "integration"),
     ("entry", "point"),
     ("entry", "points"),
     ("getting", "started"),
     ("how", "build"),
     ("how", "compile"),
+    ("how", "contribute"),
     ("how", "start"),
     ("how", "test"),
     ("need", "compile"),
     ("pull", "request"),
+    ("run", "checks"),
+    ("run", "lint"),
+    ("run", "linter"),
     ("run", "suite"),
     ("run", "test"),
     ("run", "tests"),
@@ -149,20 +191,23 @@ impl Subjects {
         words(question, |word| asked.push(word.to_owned()));
         let has = |list: &[&str]| asked.iter().any(|word| list.contains(&word.as_str()));
         let follows = |(first, second): &(&str, &str)| {
-            let at = asked.iter().position(|word| word == first);
-            at.is_some_and(|at| asked[at + 1..].iter().take(3).any(|word| word == second))
+            let is_followed = |at: usize| asked[at + 1..].iter().take(3).any(|word| word == second);
+            (0..asked.len()).any(|at| asked[at] == *first && is_followed(at))
         };
         let names_document = question
             .split_whitespace()
             .map(|token| token.trim_end_matches(['?', '.', ',', '`', '"', '\'']).to_ascii_lowercase())
             .any(|token| DOCUMENT_EXTENSIONS.iter().any(|end| token.ends_with(end)));
         let is_about_work = NAVIGATION_PAIRS.iter().any(follows);
+        let file_kind = asked_kind(question);
         Self {
-            tests: has(&TEST_WORDS),
+            tests: has(&TEST_WORDS) || file_kind.is_some_and(|kind| kind.is_of_tests()),
             documents: has(&DOCUMENT_WORDS) || names_document || is_about_work,
             navigation: has(&NAVIGATION_WORDS) || is_about_work,
+            work: is_about_work,
             patterns: has(&PATTERN_WORDS),
             examples: has(&EXAMPLE_WORDS),
+            file_kind,
         }
     }
 }
@@ -172,7 +217,7 @@ pub(crate) fn priors(chunk: &ChunkRecord, subjects: Subjects, signals: Signals) 
     let mut found = all_priors(chunk, subjects);
     found.retain(|prior| {
         signals.has(match prior.name {
-            name if name == DOCUMENT.name || name == NAVIGATION.name => Signal::DocumentPrior,
+            name if [DOCUMENT.name, NAVIGATION.name, GUIDE.name].contains(&name) => Signal::DocumentPrior,
             name if name == TEST.name => Signal::TestPrior,
             _ => Signal::OtherPriors,
         })
@@ -182,22 +227,30 @@ pub(crate) fn priors(chunk: &ChunkRecord, subjects: Subjects, signals: Signals) 
 
 fn all_priors(chunk: &ChunkRecord, subjects: Subjects) -> Vec<Prior> {
     let mut found = Vec::new();
+    // The part `file_kind` of the score is lower for tests and examples, so no factor is needed for them.
+    let is_asked = subjects.file_kind.is_some_and(|kind| kind.contains(chunk));
     match chunk.kind {
+        _ if subjects.work && is_guide(chunk) => found.push(GUIDE),
         ChunkKind::Navigation if subjects.navigation => found.push(NAVIGATION),
-        _ if is_document(chunk) && !subjects.documents => found.push(DOCUMENT),
+        _ if is_document(chunk) && !subjects.documents && !is_asked => found.push(DOCUMENT),
         ChunkKind::Pattern if !subjects.patterns => found.push(PATTERN),
         _ => {}
     }
-    if chunk.is_test && !subjects.tests {
+    if chunk.is_test && !subjects.tests && !is_asked {
         found.push(TEST);
     }
-    if is_aside_directory(chunk.path.directory()) && !is_excused(chunk, subjects) {
+    if is_aside_directory(chunk.path.directory()) && !is_excused(chunk, subjects) && !is_asked {
         found.push(ASIDE);
     }
     if chunk.weight_percent < 100 {
         found.push(Prior { name: "generated", percent: u32::from(chunk.weight_percent) });
     }
     found
+}
+
+/// Whether the name of a document shows that the document states how to work on the code.
+fn is_guide(chunk: &ChunkRecord) -> bool {
+    is_document(chunk) && GUIDES.binary_search(&chunk.path.stem().to_ascii_lowercase().as_str()).is_ok()
 }
 
 /// Whether the chunk is prose, configuration or data. If the kind of the text is unknown, the chunk may be
@@ -233,7 +286,8 @@ mod tests {
 
     #[test]
     fn lists_are_sorted() {
-        let lists: [&[&str]; 7] = [
+        let lists: [&[&str]; 8] = [
+            &GUIDES,
             &ASIDE_DIRECTORIES,
             &TEST_WORDS,
             &DOCUMENT_WORDS,
@@ -248,7 +302,7 @@ mod tests {
     #[test]
     fn questions_ask_for_kinds_of_chunks() {
         let subjects = |question: &str| {
-            let Subjects { tests, documents, navigation, patterns, examples } = Subjects::of(question);
+            let Subjects { tests, documents, navigation, patterns, examples, .. } = Subjects::of(question);
             [("t", tests), ("d", documents), ("n", navigation), ("p", patterns), ("e", examples)]
                 .into_iter()
                 .filter_map(|(letter, is_set)| is_set.then_some(letter))
@@ -259,6 +313,8 @@ mod tests {
             ("tests of the parser", "t"),
             ("how do I run the tests", "tdn"),
             ("how are unit tests and benchmarks run", "tdne"),
+            ("how are unit tests and performance tests run", "tdn"),
+            ("how to configure and build with CMake", "dn"),
             ("what do I need to compile the jar", "dn"),
             ("what is in config.json?", "d"),
             ("installing the command line tool", "d"),
@@ -282,7 +338,10 @@ mod tests {
         let of_kind = |path: &str, kind| ChunkRecord { kind, ..chunk(path, 1, "x") };
         check(&of_kind("src/a.rs", ChunkKind::Function), "x", &[]);
         check(&of_kind("README.md", ChunkKind::Navigation), "x", &["document"]);
-        check(&of_kind("README.md", ChunkKind::Navigation), "how to build it", &["navigation"]);
+        check(&of_kind("README.md", ChunkKind::Navigation), "how to build it", &["guide"]);
+        check(&of_kind("docs/adr/one.md", ChunkKind::Navigation), "how to build it", &["navigation"]);
+        check(&of_kind("INSTALL", ChunkKind::Text), "how to compile the code", &["guide"]);
+        check(&of_kind("Makefile", ChunkKind::Config), "how to build it", &[]);
         check(&of_kind("README.md", ChunkKind::Navigation), "readme", &[]);
         check(&of_kind("docs/a.md", ChunkKind::Section), "x", &["document"]);
         check(&of_kind("a.toml", ChunkKind::Config), "what does a.toml set", &[]);
@@ -296,6 +355,11 @@ mod tests {
         let test = ChunkRecord { is_test: true, ..chunk("tests/fixtures/a.rs", 1, "x") };
         check(&test, "x", &["test", "example_or_vendored"]);
         check(&test, "tests of x", &[]);
+        let sheet = of_kind("docs/tests/login.css", ChunkKind::Text);
+        check(&ChunkRecord { is_test: true, ..sheet.clone() }, "x", &["document", "test"]);
+        check(&ChunkRecord { is_test: true, ..sheet }, "stylesheet of the page", &[]);
+        check(&of_kind("docs/a.md", ChunkKind::Section), "stylesheet of the page", &["document"]);
+        check(&of_kind("examples/a.ipynb", ChunkKind::Function), "jupyter notebooks", &[]);
         check(&ChunkRecord { weight_percent: 50, ..chunk("a.rs", 1, "x") }, "x", &["generated"]);
         check(&ChunkRecord { weight_percent: 150, ..chunk("a.rs", 1, "x") }, "x", &[]);
     }

@@ -3,10 +3,11 @@
 //! A score is a sum of points, in millionths. A chunk gets points from each list of candidates in which it
 //! was found (vectors, terms, names). These points are multiplied by the priors of the chunk. The best chunk
 //! of each file gets points for the scores of all chunks of the file. Then points are added for a path that
-//! matches the question and for the definition of the requested name. If several repositories have hits, the
-//! points are multiplied by a factor for the repository. The factor is higher if more keywords of the
-//! question occur anywhere in the repository. Hits with equal texts are joined into one hit with several
-//! places. The score of every further hit in the same file is multiplied by a fixed factor.
+//! matches the question, for a file of the requested kind, and for the definition of the requested name. If
+//! several repositories have hits, the points are multiplied by a factor for the repository. The factor is
+//! higher if more keywords of the question occur anywhere in the repository. Hits with equal texts are
+//! joined into one hit with several places. The score of every further hit in the same file is multiplied by
+//! a fixed factor.
 //!
 //! The hits are sorted by a total order (requested definition, score, repository, path, line, key). Therefore
 //! the answer does not depend on the order in which stores return the candidates.
@@ -22,10 +23,12 @@ use crate::hit::{Contribution, Place, RankedHit, Scores};
 use crate::list_points::name_points;
 use crate::named_repository::NAMED_REPOSITORY;
 use crate::path_match::{Keyword, name_of_file, path_points};
-use crate::priors::{Prior, Subjects, priors};
+use crate::priors::{Prior, Subjects, is_aside_directory, priors};
 use crate::repository_evidence::{HitEvidence, unrelated_repositories};
 use crate::repository_words::prior_of_share;
-use crate::{QueryWords, RepositoryWords, ScopeFrequencies, Signal, Signals, StopWords, Weights, fold_style, terms};
+use crate::{
+    FileKind, QueryWords, RepositoryWords, ScopeFrequencies, Signal, Signals, StopWords, Weights, fold_style, terms,
+};
 
 /// Maximum points that the best hit of a file gets for the scores of all hits in the file.
 const FILE_EVIDENCE: u64 = 3 * ONE / 10;
@@ -36,6 +39,14 @@ const DEFINITION: u64 = 2 * ONE;
 const DEFINITION_IN_OTHER_STYLE: u64 = ONE;
 /// The points for a definition are multiplied by this factor if its file has the requested name.
 const FILE_HAS_THE_NAME: u64 = 3 * ONE / 2;
+/// Points for a file of the kind that the question asks for.
+const FILE_KIND: u64 = ONE;
+/// Subtracted from these points for each directory of the path, at most for `MAX_DIRECTORIES` directories, so
+/// that the manifest of the whole repository comes before the manifests of its packages.
+const BELOW_ROOT: u64 = 2 * ONE / 100;
+const MAX_DIRECTORIES: u64 = 5;
+/// Subtracted from these points for a test or an example that the question does not ask for.
+const ASIDE: u64 = 2 * ONE / 10;
 /// Points for code that the graph relates to a name of the question in the requested way, and for a pattern
 /// that a pattern question names.
 const LEADING: u64 = 20 * ONE;
@@ -219,10 +230,14 @@ pub(crate) fn leading_points(rank: u32) -> u64 {
 }
 
 /// Adds the points for a relation and for a pattern. Then adds the points for the definition if the question
-/// asks for one name, and the points for the path otherwise.
+/// asks for one name, and the points for the path and for the kind of the file otherwise.
 fn add_names(hits: &mut [RankedHit], query: RankQuery<'_>) {
     let (words, signals) = (query.words, query.signals);
-    let keywords: Vec<Keyword> = words.keywords.iter().map(|word| keyword(word, query.frequencies)).collect();
+    let kind = asked_kind_of(hits, query);
+    // The words for the kind do not distinguish the files of this kind, and the name of another file may
+    // contain them: "manifest" is in the name of `Manifest.php`.
+    let keywords = words.keywords.iter().filter(|word| kind.is_none_or(|kind| !kind.is_named_by(word)));
+    let keywords: Vec<Keyword> = keywords.map(|word| keyword(word, query.frequencies)).collect();
     let mut of_paths: BTreeMap<RepoPath, u64> = BTreeMap::new();
     for hit in hits {
         let prior = factor(&hit.priors);
@@ -237,6 +252,9 @@ fn add_names(hits: &mut [RankedHit], query: RankQuery<'_>) {
             let points = *of_paths.entry(path.clone()).or_insert_with(|| path_points(path, &keywords));
             add(hit, "path", times(points, prior));
         }
+        if let Some(kind) = kind.filter(|kind| kind.contains(&hit.chunk)) {
+            add(hit, "file_kind", times(file_kind_points(&hit.chunk, kind, query.subjects), prior));
+        }
         match hit.named.filter(|_| signals.has(Signal::Definition)) {
             // The rank is multiplied by 10, so that the difference between the points of two ranks exceeds
             // the sum of all other parts.
@@ -248,6 +266,24 @@ fn add_names(hits: &mut [RankedHit], query: RankQuery<'_>) {
             _ => {}
         }
     }
+}
+
+/// The kind of files that the question asks for, if a hit is in a file of this kind. If there is no such hit,
+/// the words for the kind are ordinary words.
+fn asked_kind_of(hits: &[RankedHit], query: RankQuery<'_>) -> Option<FileKind> {
+    let is_used = query.words.whole.is_none() && query.signals.has(Signal::FileKind);
+    let kind = query.subjects.file_kind.filter(|_| is_used)?;
+    hits.iter().any(|hit| kind.contains(&hit.chunk)).then_some(kind)
+}
+
+fn file_kind_points(chunk: &ChunkRecord, kind: FileKind, subjects: Subjects) -> u64 {
+    if kind.is_of_tests() {
+        return FILE_KIND;
+    }
+    let directory = chunk.path.directory();
+    let num_directories = directory.split('/').filter(|part| !part.is_empty()).count() as u64;
+    let is_aside = chunk.is_test && !subjects.tests || is_aside_directory(directory) && !subjects.examples;
+    FILE_KIND - num_directories.min(MAX_DIRECTORIES) * BELOW_ROOT - if is_aside { ASIDE } else { 0 }
 }
 
 /// Multiplies the points of each hit by a factor that depends on the share of the keywords that the hit's

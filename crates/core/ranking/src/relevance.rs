@@ -87,8 +87,10 @@ pub struct Evidence {
     pub keywords: Vec<KeywordEvidence>,
     /// Whether the question names a definition, file, relation or pattern that exists.
     pub is_direct: bool,
-    /// The question, if it is a name that looks random, such as a hash.
+    /// The question, if it is one word that looks random, such as a hash.
     pub random_name: Option<String>,
+    /// Whether the question contains no letter and no digit.
+    pub is_without_words: bool,
     /// The score of the best chunk in the list of terms.
     pub best_terms: i64,
     /// The sum of the weights of the question's terms.
@@ -147,6 +149,9 @@ impl Evidence {
         if let Some(name) = self.random_name.as_ref().filter(|name| can_be_refused && self.is_absent(name)) {
             return AnswerRelevance { is_relevant: false, score: None, missing: vec![name.clone()] };
         }
+        if can_be_refused && self.is_without_words {
+            return AnswerRelevance { is_relevant: false, score: None, missing: Vec::new() };
+        }
         let missing: Vec<&KeywordEvidence> = self.keywords.iter().filter(|keyword| keyword.is_missing()).collect();
         let has_subject = missing.iter().any(|keyword| keyword.subject.is_some());
         let share = weighted(100, rarity_of(missing.iter().copied()), self.rarity());
@@ -171,7 +176,11 @@ impl Evidence {
     fn is_absent(&self, name: &str) -> bool {
         let existing = self.keywords.iter().filter(|keyword| keyword.num_chunks > 0 && is_piece(&keyword.word));
         let num_existing: usize = existing.map(|keyword| keyword.word.chars().count()).sum();
-        2 * num_existing < name.chars().count() && 2 * self.best_terms < self.sum_of_weights * UNITS_PER_TERM
+        let all_terms = self.sum_of_weights * UNITS_PER_TERM;
+        // Single letters and digits occur everywhere, so a chunk that contains most of them means nothing.
+        let has_few_terms =
+            if num_existing == 0 { self.best_terms < all_terms } else { 2 * self.best_terms < all_terms };
+        2 * num_existing < name.chars().count() && has_few_terms
     }
 
     /// The sum of the rarities of the keywords that are not stop words.
@@ -274,6 +283,7 @@ mod tests {
             keywords: crate::keywords(question).iter().map(keyword).collect(),
             is_direct: false,
             random_name: looks_random(question).then(|| question.to_owned()),
+            is_without_words: !question.contains(char::is_alphanumeric),
             best_terms: sum_of_weights * UNITS_PER_TERM * share / 100,
             sum_of_weights,
             dense: Some(DenseEvidence { mean: dense, spread: dense / 2, of_best_terms: dense }),
@@ -292,6 +302,7 @@ mod tests {
     fn question_with_missing_keywords_and_weak_evidence_is_refused() {
         let code = "consumer group parse header connection retry wait server worker task process failed crash orphaned";
         check("where is the kafka consumer group rebalanced", code, 30, 65, false, &["kafka", "rebalanced"]);
+        check("???", code, 0, 60, false, &[]);
         check("flurbish qwonkle vextra", code, 0, 60, false, &["flurbish", "qwonkle", "vextra"]);
         check(
             "how long should sourdough rest before baking",

@@ -3,13 +3,14 @@
 //! The first stage decides which chunks are near a question. The points of the first stage are shares of the
 //! best value of each list, so one outlier makes the points of all other hits nearly equal. The second stage
 //! reads the texts of the first hits and adds standardised values (see [`crate::standard`]): the vector
-//! score, the match of each word of the question, the sum of term weights, and the length of literals. The
-//! logarithm of the product of the priors is added too. The weights were measured on the tuning half of the
-//! evaluation set.
+//! score, the match of each word of the question, the sum of term weights, the length of literals, and the
+//! scores of the file in the first stage. The logarithm of the product of the priors is added too. The
+//! weights were measured on the tuning half of the evaluation set.
 //!
 //! Hits that come first because of an edge of the graph, a pattern or a definition keep their scores and
 //! places. All other hits of the second stage come next, and then the remaining hits of the first stage.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{ChunkKind, RepoPath, RepositoryId};
@@ -37,8 +38,14 @@ const PATH_MATCH: i64 = 27;
 /// no chunk contains most of the words, the words that chunks contain are accidental.
 const TERMS: i64 = 100;
 const LITERALS: i64 = 25;
+const FILE: i64 = 15;
+/// Number of best hits of a file whose mean score in the first stage counts.
+const BEST_OF_FILE_HITS: usize = 3;
 /// The weights of points of the first stage, in hundredths.
-const PATH: i64 = 200;
+const PATH: i64 = 40;
+/// The weight of the path in questions whose answers are several places, because such places have similar
+/// paths, and for hits of several repositories, because the path shows which repository is meant.
+const PATH_OF_SEVERAL: i64 = 200;
 const NAMES: i64 = 50;
 /// The weight of the natural logarithm of the product of the priors, in hundredths.
 const PRIOR: i64 = 200;
@@ -46,7 +53,7 @@ const PRIOR: i64 = 200;
 const PRIOR_RANGE: (i64, i64) = (-2_500, 1_000);
 /// Code that a good hit mentions gets this share, in percent, of the difference between the score of that hit
 /// and the score at `UNMENTIONED_PERCENTILE`.
-const MENTIONED: i64 = 15;
+const MENTIONED: i64 = 22;
 /// The percentile of the scores above which a hit is good. A mention by a hit that is not good has no effect.
 const UNMENTIONED_PERCENTILE: usize = 30;
 /// Subtracted from the score of each further hit in a file, in hundredths.
@@ -198,7 +205,12 @@ impl SecondStage<'_> {
         if has(Signal::Literals) {
             parts.add_standardised("literals", LITERALS, &parts.values(length_of_literals));
         }
-        for (name, weight) in [("path", PATH), ("names", NAMES)] {
+        if self.further_hits_count_less && has(Signal::FileEvidence) {
+            parts.add("file", FILE, &scores_of_files(hits));
+        }
+        let is_about_one_place = self.further_hits_count_less && are_of_one_repository(hits);
+        let path = if is_about_one_place { PATH } else { PATH_OF_SEVERAL };
+        for (name, weight) in [("path", path), ("names", NAMES)] {
             // Points of the first stage are counted in millionths, so they are converted to thousandths.
             parts.add(name, 1, &parts.values(|hit| weight * part_of(hit, name) / STANDARD));
         }
@@ -292,6 +304,26 @@ impl Words {
         }
         words
     }
+}
+
+fn are_of_one_repository(hits: &[RankedHit]) -> bool {
+    hits.windows(2).all(|pair| pair[0].chunk.repository == pair[1].chunk.repository)
+}
+
+/// For each hit, the mean of the best standardised scores of its file in the first stage, in thousandths.
+/// Several good hits in one file are evidence for all hits of the file.
+fn scores_of_files(hits: &[RankedHit]) -> Vec<i64> {
+    let scores: Vec<i64> = hits.iter().map(|hit| hit.score.cast_signed()).collect();
+    let mut of_files: BTreeMap<(RepositoryId, &RepoPath), Vec<i64>> = BTreeMap::new();
+    for (hit, score) in hits.iter().zip(standardised(&scores)) {
+        of_files.entry((hit.chunk.repository, &hit.chunk.path)).or_default().push(score);
+    }
+    for scores in of_files.values_mut() {
+        scores.sort_unstable_by_key(|score| Reverse(*score));
+        scores.truncate(BEST_OF_FILE_HITS);
+    }
+    let mean = |scores: &Vec<i64>| scores.iter().sum::<i64>() / scores.len() as i64;
+    hits.iter().map(|hit| of_files.get(&(hit.chunk.repository, &hit.chunk.path)).map_or(0, mean)).collect()
 }
 
 /// The points of a part of the first stage.

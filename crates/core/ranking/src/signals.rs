@@ -27,6 +27,8 @@ pub enum Signal {
     /// The factor for the keywords that the whole repository contains.
     RepositoryEvidence,
     Path,
+    /// The points for files of the kind that the question asks for.
+    FileKind,
     Relation,
     /// The hits that are neighbours of other hits in the graph, and the path that answers a flow question.
     Graph,
@@ -62,7 +64,7 @@ pub enum Signal {
 }
 
 impl Signal {
-    pub const ALL: [Signal; 29] = [
+    pub const ALL: [Signal; 30] = [
         Signal::Vectors,
         Signal::Terms,
         Signal::Names,
@@ -76,6 +78,7 @@ impl Signal {
         Signal::FileEvidence,
         Signal::RepositoryEvidence,
         Signal::Path,
+        Signal::FileKind,
         Signal::Relation,
         Signal::Graph,
         Signal::Definition,
@@ -109,6 +112,7 @@ impl Signal {
             Signal::FileEvidence => "file_evidence",
             Signal::RepositoryEvidence => "repository_evidence",
             Signal::Path => "path",
+            Signal::FileKind => "file_kind",
             Signal::Relation => "relation",
             Signal::Graph => "graph",
             Signal::Definition => "definition",

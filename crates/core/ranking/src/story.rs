@@ -17,6 +17,8 @@ pub enum EndMatch {
     Nearby,
     /// The name of the node or of its file contains a word of the end.
     Name,
+    /// The end has several words, and the name of the node and of its file contain all of them.
+    AllWords,
     /// The end is equal to the name of the node or to the path of the node's file.
     Whole,
 }
@@ -39,6 +41,8 @@ pub struct Relevance {
 pub struct Ends {
     pub from: bool,
     pub to: bool,
+    /// Whether the question states what the flow is about.
+    pub subject: bool,
 }
 
 /// An edge over which a traversal reached a node.
@@ -81,7 +85,9 @@ type StoryRank = (bool, u8, u64, Reverse<usize>, usize, Reverse<Vec<NodeKey>>);
 ///    best.
 /// 4. The shorter path is better.
 ///
-/// The first and the last node of a path must be hits, or match an end.
+/// The first and the last node of a path must be hits, or match an end. Some edge of the path must be a call,
+/// unless the path has both ends that the question states. If the question states only a subject, some node
+/// must match it.
 ///
 /// For each node and each length, only the best path to this node is continued. So the number of steps is
 /// bounded by the number of edges.
@@ -123,6 +129,8 @@ struct Path {
     /// The hits whose scores are part of the sum.
     hits: Vec<usize>,
     from: EndMatch,
+    /// How exactly the best node matches the start or the subject.
+    subject: EndMatch,
     /// The product of the confidences of the edges, in millionths.
     confidence: u64,
     /// The sum of the scores.
@@ -134,12 +142,14 @@ impl Path {
     fn starting_at(node: NodeKey, relevance: Relevance) -> Option<Self> {
         let Relevance { hit, score, from, .. } = relevance;
         let hits = hit.into_iter().collect();
-        let path = Self { nodes: vec![node], hits, from, confidence: ONE, total: score, num_calls: 0 };
+        let nodes = vec![node];
+        let path = Self { nodes, hits, from, subject: from, confidence: ONE, total: score, num_calls: 0 };
         (score > 0 || from != EndMatch::None).then_some(path)
     }
 
-    fn continued(&self, link: &Link, Relevance { hit, score, .. }: Relevance) -> Self {
+    fn continued(&self, link: &Link, Relevance { hit, score, from, .. }: Relevance) -> Self {
         let mut longer = self.clone();
+        longer.subject = longer.subject.max(from);
         longer.nodes.push(link.node);
         longer.confidence = self.confidence * u64::from(link.confidence_percent) / 100;
         longer.num_calls += usize::from(link.is_call);
@@ -162,6 +172,11 @@ impl Path {
         }
         let (has_from, has_to) = (self.from != EndMatch::None, last.to != EndMatch::None);
         let has_ends = (has_from || !ends.from) && (has_to || !ends.to);
+        let has_both_ends = ends.from && ends.to && has_ends;
+        let lacks_subject = ends.subject && !ends.from && self.subject == EndMatch::None;
+        if lacks_subject || (self.num_calls == 0 && !has_both_ends) {
+            return None;
+        }
         let exactness = self.from as u8 + last.to as u8;
         let length = Reverse(self.nodes.len());
         Some((has_ends, exactness, self.total, length, self.num_calls, Reverse(self.nodes.clone())))
@@ -174,8 +189,8 @@ mod tests {
 
     use super::*;
 
-    const NONE: Ends = Ends { from: false, to: false };
-    const BOTH: Ends = Ends { from: true, to: true };
+    const NONE: Ends = Ends { from: false, to: false, subject: false };
+    const BOTH: Ends = Ends { from: true, to: true, subject: false };
 
     fn node(name: &str) -> NodeKey {
         NodeKey(Digester::new("node").text(name).key())
@@ -243,7 +258,7 @@ mod tests {
         let relevant = [("<a", 1), ("c>", 0), ("x", 50), ("y", 40), ("z", 30)];
         check(&links, &relevant, BOTH, Some((&["a", "b", "c"], true)));
         check(&links, &relevant[2..], BOTH, Some((&["x", "y", "z"], false)));
-        let only_to = Ends { from: false, to: true };
+        let only_to = Ends { to: true, ..NONE };
         check(&links, &[("a", 1), ("b>", 1), ("x", 50), ("y", 40)], only_to, Some((&["a", "b"], true)));
     }
 
@@ -271,6 +286,15 @@ mod tests {
             let first = if links[0].contains('>') { "a" } else { "b" };
             check(&links, &[("a", 5), ("b", 5), ("c", 1)], NONE, Some((&[first, "c"], true)));
         }
+    }
+
+    #[test]
+    fn path_has_a_call_and_the_subject() {
+        let subject = Ends { subject: true, ..NONE };
+        check(&["a-b"], &[("a", 5), ("b", 5)], NONE, None);
+        check(&["a-b"], &[("<a", 5), ("b>", 5)], BOTH, Some((&["a", "b"], true)));
+        check(&["a>b", "c>d"], &[("a", 9), ("b", 9), ("c", 1), ("<d", 1)], subject, Some((&["c", "d"], true)));
+        check(&["a>b"], &[("a", 9), ("b", 9)], subject, None);
     }
 
     #[test]

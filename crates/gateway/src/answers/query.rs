@@ -199,6 +199,9 @@ pub struct QueryFileName {
     pub name: String,
     /// `file_name`, `name_start`, `document_id`, `path` or `glob`.
     pub kind: String,
+    /// The directory that the question states after a glob.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
 }
 
 impl QueryReport {
@@ -264,7 +267,7 @@ impl QueryFlow {
 
 impl QueryMention {
     fn of(mention: &Mention) -> Self {
-        let Mention { text, kind, confidence } = mention;
+        let Mention { text, kind, confidence, lines: _ } = mention;
         Self { text: text.clone(), kind: kind.as_str().to_owned(), confidence: f64::from(*confidence) / 100.0 }
     }
 }
@@ -315,7 +318,7 @@ impl QueryExpansion {
 
 impl QueryFileName {
     fn of(asked: &FileNameQuery) -> Self {
-        Self { name: asked.name.clone(), kind: asked.kind.as_str().to_owned() }
+        Self { name: asked.name.clone(), kind: asked.kind.as_str().to_owned(), place: asked.place.clone() }
     }
 }
 

@@ -168,7 +168,10 @@ fn reply<'a>(
             "search_code" => match arguments.text("mode") {
                 Some("text") => grep::grep(agent, &arguments, GrepMode::Text, &origin).await,
                 Some("regex") => grep::grep(agent, &arguments, GrepMode::Regex, &origin).await,
-                _ => ask::search_code(agent, &arguments, &origin).await,
+                _ => match grep::without_mode(&arguments) {
+                    Some(failure) => Err(failure),
+                    None => ask::search_code(agent, &arguments, &origin).await,
+                },
             },
             "read_code" => ask::read_code(agent, &arguments, &origin).await,
             "analyze_relationship" => ask::analyze_relationship(agent, &arguments, &origin).await,
@@ -221,7 +224,11 @@ const OTHER_NAMES: &[(&[&str], &str, AddedArgument)] = &[
         "search_code",
         Some(("target_type", "filename")),
     ),
-    (&["search_project", "semantic_search", "codebase_search", "query", "ask", "find"], "search_code", None),
+    (
+        &["search_project", "checkpoint_search", "semantic_search", "codebase_search", "query", "ask", "find"],
+        "search_code",
+        None,
+    ),
     (
         &["read_file", "read", "cat", "open", "view", "show", "get_code", "get_definition", "find_definition"],
         "read_code",

@@ -33,6 +33,26 @@ const OF_CHUNKS: [&str; 10] = [
     "filename_only",
 ];
 
+/// Arguments that apply to lines. They have no effect without `mode`.
+const OF_LINES: [&str; 4] = ["context", "ignore_case", "multiline", "whole_word"];
+
+/// The error for arguments of an exact search in a call without `mode`. `None` if the call has none of these
+/// arguments.
+pub(super) fn without_mode(arguments: &Arguments) -> Option<Failure> {
+    let unused: Vec<String> =
+        OF_LINES.into_iter().filter(|name| has_effect(arguments, name)).map(|name| format!("`{name}`")).collect();
+    if unused.is_empty() {
+        return None;
+    }
+    let message = Own(format!("{} can be used only with `mode`: text or regex", unused.join(", ")));
+    let mut failure = Failure::from(QueryError::new(QueryErrorCode::ValidationError, message));
+    let with_mode =
+        Suggestion::new("search_code", "finds each line that contains the text", arguments.with("mode", "text"));
+    let by_meaning = Suggestion::new("search_code", "searches by words and meaning", arguments.without(&OF_LINES));
+    failure.suggestions.extend([with_mode, by_meaning]);
+    Some(failure)
+}
+
 pub(super) async fn grep(agent: &dyn Agent, arguments: &Arguments, mode: GrepMode, origin: &Origin) -> Replied {
     let unused: Vec<&str> = OF_CHUNKS.into_iter().filter(|name| has_effect(arguments, name)).collect();
     if !unused.is_empty() {
@@ -73,7 +93,8 @@ fn has_effect(arguments: &Arguments, name: &str) -> bool {
     let default = match name {
         "target_type" => json!("auto"),
         "fuzzy_filename" => json!(true),
-        "explain" | "filename_only" => json!(false),
+        "explain" | "filename_only" | "ignore_case" | "multiline" | "whole_word" => json!(false),
+        "context" => json!(0),
         _ => json!([]),
     };
     arguments.given().get(name).is_some_and(|value| *value != default)
@@ -152,7 +173,9 @@ fn wider(arguments: &Arguments, question: &GrepQuestion) -> Vec<Suggestion> {
 }
 
 fn text_of(answer: &GrepResults, next: Option<&str>) -> String {
-    let mut out = if answer.num_results == 0 {
+    let mut out = if answer.num_results == 0 && answer.sources.is_empty() {
+        "no line matches: no repository that was searched is indexed".to_owned()
+    } else if answer.num_results == 0 {
         "no line matches".to_owned()
     } else if answer.is_too_small() {
         format!("the next of {} hits does not fit into max_tokens", answer.counted())

@@ -24,6 +24,9 @@ use crate::questions::{self, CancelQuestion, CoverageQuestion, IndexQuestion};
 const ONLY_COMMITS: &str =
     "\nthis service reads commits from the address of the repository: push the edits, then index again\n";
 
+/// The maximum number of paths in `changed_files` that are looked up after a run.
+const NUM_CHECKED: usize = 20;
+
 pub(super) async fn index_repository(
     agent: &dyn Agent,
     arguments: &Arguments,
@@ -43,7 +46,6 @@ pub(super) async fn index_repository(
         max_file_size: arguments.number("max_file_size").and_then(|size| i64::try_from(size).ok()),
         changed_files: arguments.list("changed_files"),
     };
-    let has_edits = !question.changed_files.is_empty();
     let progress = questions::index_watched(agent, &question, watch).await.map_err(not_indexed)?;
     if matches!(progress.state, RequestState::Failed | RequestState::Cancelled) {
         return Err(failed(&progress));
@@ -55,11 +57,36 @@ pub(super) async fn index_repository(
         ..GivenSettings::default()
     };
     let given = patterns.over(settings_of(agent, &progress.repository).await?);
-    let mut reply = indexed(progress.into_labelled_except(&given), sources);
-    if has_edits && agent.home().is_none() {
-        reply.text.push_str(ONLY_COMMITS);
-    }
+    let progress = progress.into_labelled_except(&given);
+    let note = match (question.changed_files.is_empty(), agent.home()) {
+        (true, _) => None,
+        (false, None) => Some(ONLY_COMMITS.to_owned()),
+        (false, Some(_)) => unknown_files(agent, &progress, &question.changed_files).await,
+    };
+    let mut reply = indexed(progress, sources);
+    reply.text.extend(note);
     Ok(reply)
+}
+
+/// A note about the paths of `changed_files` that are not in the repository now, because they are deleted or
+/// misspelled.
+async fn unknown_files(agent: &dyn Agent, progress: &IndexProgress, files: &[String]) -> Option<String> {
+    if matches!(progress.state, RequestState::Requested | RequestState::Running) {
+        return None;
+    }
+    let root = progress.indexed.path.trim_end_matches('/');
+    let mut unknown = Vec::new();
+    for file in files.iter().take(NUM_CHECKED) {
+        let path = file.strip_prefix(root).and_then(|below| below.strip_prefix('/')).unwrap_or(file);
+        if let Err(error) = agent.searcher().why(&progress.repository, path).await
+            && error.code == QueryErrorCode::NotFound
+        {
+            let near = error.similar_files.first().map(|near| format!(" (near: {})", one_line(near)));
+            unknown.push(format!("{}{}", one_line(file), near.unwrap_or_default()));
+        }
+    }
+    let unknown = (!unknown.is_empty()).then(|| unknown.join(", "))?;
+    Some(format!("not in the repository now, deleted or misspelled: {unknown}\n"))
 }
 
 /// The failure of a call that was refused before it changed anything.

@@ -977,4 +977,9 @@ async fn exact_search_shows_lines_and_suggests_calls_that_work() {
     let refused = search(json!({"query": "Server;", "mode": "text", "kind": "function"})).await;
     let suggested = &refused.json["details"]["tool_suggestions"][0]["arguments"];
     assert_eq!(suggested, &json!({"query": "Server;", "mode": "text"}), "{}", refused.text);
+    let refused = search(json!({"query": "PARSE_HTTP", "ignore_case": true, "whole_word": false})).await;
+    assert!(refused.text.contains("`ignore_case` can be used only with `mode`"), "{}", refused.text);
+    let suggested = &refused.json["details"]["tool_suggestions"][0]["arguments"];
+    let expect = json!({"query": "PARSE_HTTP", "ignore_case": true, "whole_word": false, "mode": "text"});
+    assert_eq!(suggested, &expect, "{}", refused.text);
 }

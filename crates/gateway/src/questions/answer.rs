@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use cairn_domain::{EdgeKind, Resolution};
 use cairn_exact::PatternRequest;
+use cairn_languages::language_name;
 use cairn_question::QueryType;
 use cairn_search::{
     CodeRequest, EdgeDraw, ExactRequest, FieldFault, GraphRequest, NameMatching, QueryError, QueryErrorCode, Relation,
@@ -95,7 +96,7 @@ pub(crate) async fn grep(agent: &dyn Agent, question: &GrepQuestion) -> Result<G
             across_lines: question.multiline,
         },
         repositories: selection(&question.repositories),
-        languages: question.languages.iter().map(|language| language.to_lowercase()).collect(),
+        languages: question.languages.iter().map(|language| language_name(language)).collect(),
         paths: question.paths.iter().flat_map(|path| path_globs(path)).collect(),
         include_tests: include_tests(question.tests),
         before: question.before,

@@ -1,6 +1,7 @@
 //! Converts the filters of a search question to the chunk filter that the stores apply.
 
 use cairn_domain::ChunkKind;
+use cairn_languages::language_name;
 use cairn_ports::{ChunkFilter, IncludeTests};
 use cairn_redaction::{Given, Message};
 use cairn_search::{FieldFault, QueryError, check_patterns};
@@ -19,7 +20,7 @@ pub(super) fn filter(question: &SearchQuestion, now_ms: i64) -> Result<ChunkFilt
         seconds_of_time(text, now_ms).ok_or_else(|| wrong(message()).in_field(FieldFault::of("since")))
     };
     Ok(ChunkFilter {
-        languages: question.languages.iter().map(|language| language.to_lowercase()).collect(),
+        languages: question.languages.iter().map(|language| language_name(language)).collect(),
         kinds: question.kinds.iter().map(|word| kind(word)).collect::<Result<_, _>>()?,
         paths: question.paths.iter().flat_map(|path| path_globs(path)).collect(),
         module_prefixes: question.modules.clone(),

@@ -153,3 +153,25 @@ async fn stamps_of_an_empty_answer_are_bounded() {
     assert_eq!((answer.num_results, answer.stamps.len()), (0, 20));
     assert_eq!(answer.nothing_found.map(|nothing| nothing.num_searched), Some(30));
 }
+
+/// No code is called by the name, and no text mentions it, although the texts contain its words.
+#[tokio::test]
+async fn relations_of_an_absent_name_are_refused() {
+    for question in ["what calls read_connection_socket", "who uses readRequestHeader"] {
+        let answer = ask(vec![server()], question, &[], ChunkFilter::default()).await;
+        let nothing = answer.nothing_found.as_ref().expect("no results");
+        assert!(answer.found.is_empty() && nothing.statement.contains("none of the 41 indexed chunks"), "{question}");
+    }
+    let answer = ask(vec![server()], "what calls accept_3", &[], ChunkFilter::default()).await;
+    assert!(!answer.found.is_empty());
+}
+
+#[tokio::test]
+async fn question_without_words_is_refused() {
+    for question in ["???", "-- >> !!"] {
+        let answer = ask(vec![server()], question, &[], ChunkFilter::default()).await;
+        let nothing = answer.nothing_found.as_ref().expect("no results");
+        let expect = "nothing found: the question contains no word; describe in words what to find";
+        assert_eq!(nothing.statement, expect, "{question}");
+    }
+}

@@ -220,6 +220,20 @@ fn read(target: &str) -> CodeRequest {
 }
 
 #[tokio::test]
+async fn path_may_contain_lines() {
+    let content = FakeContent::new("app", "c1").file("src/list.py", "python", "one = 1\ntwo = 2\nthree = 3\n");
+    let searcher = searcher_over(vec![content]).await.1;
+    for (text, expect) in [("src/list.py:2", "two = 2\n"), ("list.py:2-3", "two = 2\nthree = 3\n")] {
+        let code = searcher.read_code(&read(text)).await.unwrap_or_else(|error| panic!("{text}: {error:?}"));
+        assert_eq!(code.text, expect, "{text}");
+        let request = CodeRequest { path: None, ..read("") };
+        let code = searcher.read_target(text, &request).await.unwrap_or_else(|error| panic!("{text}: {error:?}"));
+        assert_eq!(code.text, expect, "{text}");
+    }
+    assert!(searcher.read_code(&read("src/none.py:2")).await.is_err());
+}
+
+#[tokio::test]
 async fn parts_of_paths_are_read_with_a_label() {
     let searcher = searcher().await;
     let check = async |name: &str, expect: &str, label: Option<u32>| {
@@ -244,6 +258,10 @@ async fn parts_of_paths_are_read_with_a_label() {
     check("config.json", "conf/n00/config.json", Some(900)).await;
     check("docs/adr", "docs/adr", None).await;
     check("docs/adr/", "docs/adr", None).await;
+    // A name of a file may be passed as a symbol.
+    let by_symbol = CodeRequest { symbol: Some("ADR-025".to_owned()), path: None, ..read("") };
+    let code = searcher.read_code(&by_symbol).await.expect("a file");
+    assert_eq!(code.path.as_str(), "docs/adr/ADR-025-User-Experience.md");
     let listed = searcher.read_code(&read("docs")).await.expect("a list");
     assert_eq!(listed.text, "docs/adr/\ndocs/index.md\n");
     assert_eq!((listed.language.as_str(), listed.num_lines), ("directory", 2));
@@ -360,4 +378,43 @@ async fn failed_symbol_search_suggests_a_file_name_search() {
     let error = searcher.search(&files("ADR-077", TargetType::Symbol)).await.expect_err("no symbol");
     let call = &error.next_calls[0];
     assert_eq!(call.arguments, [("query", "ADR-077".to_owned()), ("target_type", "filename".to_owned())]);
+}
+
+/// A question for a document finds it, even if its name is not in the question.
+#[tokio::test]
+async fn document_is_found_by_its_kind() {
+    let content = FakeContent::new("shop", "c1")
+        .file("CHANGELOG.md", "markdown", "# 2.0\n\nInvoices are sorted.\n")
+        .file("LICENSE", "text", "Permission is hereby granted.\n")
+        .file("README.md", "markdown", "A shop.\n")
+        .file("src/shop.py", "python", "def open_shop():\n    pass\n");
+    let searcher = searcher_over(vec![content]).await.1;
+    for (question, path) in [
+        ("show me the changelog", "CHANGELOG.md"),
+        ("release notes", "CHANGELOG.md"),
+        ("what changed in the last release", "CHANGELOG.md"),
+        ("what license does this project use", "LICENSE"),
+        ("license", "LICENSE"),
+        ("show me the readme", "README.md"),
+    ] {
+        let answer = ask(&searcher, &request(question, &[], ChunkFilter::default())).await;
+        let first = answer.found.first().map(|found| found.hit.chunk.path.as_str());
+        assert_eq!(first, Some(path), "{question}: {:?}", answer.notes);
+    }
+}
+
+/// The line after the name of a file is no part of the name.
+#[tokio::test]
+async fn file_is_found_by_its_name_and_a_line() {
+    let content = FakeContent::new("shop", "c1").file("src/shop.py", "python", "def open_shop():\n    pass\n").file(
+        "src/invoice.py",
+        "python",
+        "def load():\n    pass\n",
+    );
+    let searcher = searcher_over(vec![content]).await.1;
+    for question in ["src/shop.py:2", "shop.py:1-2", "what is at src/shop.py:2"] {
+        let answer = ask(&searcher, &request(question, &[], ChunkFilter::default())).await;
+        let first = answer.found.first().map(|found| found.hit.chunk.path.as_str());
+        assert_eq!(first, Some("src/shop.py"), "{question}: {:?}", answer.notes);
+    }
 }

@@ -4,6 +4,7 @@
 use cairn_domain::{EdgeKind, SymbolKind};
 use cairn_question::QueryType;
 use cairn_ranking::via_text;
+use cairn_redaction::Message;
 use cairn_search::{
     GraphRequest, NameMatching, Relation as AnalyzedRelation, RepositorySelection, SearchAnswer, SearchRequest,
 };
@@ -18,7 +19,9 @@ async fn answer_states_that_a_relation_has_no_edges() {
     let note = "The graph contains no callers of `logout`; the results are found by words.";
     assert_eq!(found.notes, [note]);
     let (found, _) = answer(service(), ask("what calls authenticate")).await;
-    assert_eq!(found.notes, [""; 0]);
+    let note =
+        "The first result shows the callers of `authenticate` in the graph; all other results are found by words.";
+    assert_eq!(found.notes, [note]);
 }
 
 #[tokio::test]
@@ -38,7 +41,7 @@ async fn answer_states_how_many_edges_a_relation_has() {
     let wide = SearchRequest { limit: Some(100), max_tokens: 100_000, ..ask("what calls open") };
     let (found, _) = answer(content, wide).await;
     let note = "The graph contains 150 callers of `open`; the first 60 places are shown first. All: \
-                `analyze_relationship` with `target: \"open\"`, `mode: \"callers\"`, `limit: 300`.";
+                `analyze_relationship` with `target: \"open\"`, `mode: \"callers\"`, `limit: 150`.";
     assert_eq!(found.notes, [note]);
     assert_eq!(found.found.iter().filter(|found| !found.hit.via.is_empty()).count(), 60);
 }
@@ -101,7 +104,8 @@ async fn all_calls_of_a_caller_are_shown() {
         "201-300 CALLS open (src/open.rs) at lines 250 and 260, 100 %",
     ];
     assert_eq!(sites(&found), expect);
-    assert_eq!(found.notes, [""; 0]);
+    let note = "The first 2 results show the callers of `open` in the graph; all other results are found by words.";
+    assert_eq!(found.notes, [note]);
 }
 
 #[tokio::test]
@@ -183,7 +187,13 @@ async fn relation_of_a_file_needs_no_symbol() {
         .edge("src/load.ts", EdgeKind::Imports, "config.json", 1, 100);
     let (found, _) = answer(content, ask("what imports config.json")).await;
     assert_eq!(shown(&found)[0], "src/load.ts via IMPORTS config.json (config.json) at line 1, 100 %");
-    assert_eq!((found.names.len(), found.notes.len()), (0, 0), "{:?} {:?}", found.names, found.notes);
+    assert_eq!((found.names.len(), other_notes(&found)), (0, vec![]), "{:?}", found.names);
+}
+
+/// The notes of an answer without the note that states which results show the edges.
+fn other_notes(found: &SearchAnswer) -> Vec<&str> {
+    let notes = found.notes.iter().map(Message::as_str);
+    notes.filter(|note| !note.starts_with("The first result")).collect()
 }
 
 /// A repository with a Python package, a TypeScript index, dependencies on packages, and a module whose name
@@ -216,7 +226,7 @@ async fn importers_of_modules_directories_and_packages_are_found() {
         assert_eq!(found.query.query_type, QueryType::Relationship, "{question}");
         let related: Vec<String> = shown(&found).into_iter().filter(|line| line.contains(" via ")).collect();
         assert_eq!(related, [expect], "{question}: {:?}", found.notes);
-        assert_eq!(found.notes, notes, "{question}");
+        assert_eq!(other_notes(&found), notes, "{question}");
         assert!(found.names.is_empty(), "{question}: {:?}", found.names);
     };
     let of_auth = "app/web.py via IMPORTS __init__.py (app/auth/__init__.py) at line 2, 100 %";
@@ -419,4 +429,111 @@ async fn overrides_are_methods_of_related_types() {
     check("what overrides Base.run", &[&near, &far]).await;
     check("what does Near.run override", &["Base.run via Near (src/near.py) EXTENDS this at line 1, 100 %"]).await;
     check("overrides of Other.run", &[]).await;
+}
+
+/// A Go interface with two methods, one of which it embeds, and types that have some of these methods.
+fn go_stores() -> FakeContent {
+    let mut content = FakeContent::new("stores", "c1")
+        .file(
+            "store/store.go",
+            "go",
+            "type Closer interface {\n\tClose()\n}\ntype Store interface {\n\tCloser\n\tGet()\n}\n",
+        )
+        .symbol("store/store.go", "Closer", SymbolKind::Interface, (1, 3))
+        .symbol("store/store.go", "Closer.Close", SymbolKind::Method, (2, 2))
+        .symbol("store/store.go", "Store", SymbolKind::Interface, (4, 7))
+        .symbol("store/store.go", "Store.Get", SymbolKind::Method, (6, 6))
+        .divided("store/store.go", &[(1, 3), (4, 7)])
+        .edge("Closer", EdgeKind::Defines, "Closer.Close", 2, 99)
+        .edge("Store", EdgeKind::Defines, "Store.Get", 6, 99)
+        .edge("Store", EdgeKind::Extends, "Closer", 5, 99);
+    for (path, name, methods) in [
+        ("disk/disk.go", "Disk", ["Get", "Close"].as_slice()),
+        ("cache/cache_test.go", "memory", &["Close", "Get", "Put"]),
+        ("cache/reader.go", "Reader", &["Get"]),
+        ("cache/file.go", "File", &["Close"]),
+        ("scripts/store.py", "PythonStore", &["Get", "Close"]),
+        ("api/full.go", "FullStore", &["Get", "Close"]),
+    ] {
+        let language = if path.ends_with(".go") { "go" } else { "python" };
+        let method = |method: &&str| format!("func (s *{name}) {method}() {{}}\n");
+        let text = format!("type {name} struct {{\n}}\n") + &methods.iter().map(method).collect::<String>();
+        let kind = if name == "FullStore" { SymbolKind::Interface } else { SymbolKind::Struct };
+        content = content.file(path, language, &text).symbol(path, name, kind, (1, 2));
+        for (line, method) in (3..).zip(methods) {
+            content = content.symbol(path, &format!("{name}.{method}"), SymbolKind::Method, (line, line));
+        }
+    }
+    // The methods of a type may be in another file than the type.
+    content
+        .file("cloud/types.go", "go", "type Cloud struct {\n}\n")
+        .file("cloud/get.go", "go", "func (c Cloud) Get() {}\n")
+        .file("cloud/close.go", "go", "func (c Cloud) Close() {}\n")
+        .symbol("cloud/types.go", "Cloud", SymbolKind::Struct, (1, 2))
+        .symbol("cloud/get.go", "Cloud.Get", SymbolKind::Method, (1, 1))
+        .symbol("cloud/close.go", "Cloud.Close", SymbolKind::Method, (1, 1))
+}
+
+/// Go types do not name the interfaces that they implement, so the names of their methods are compared.
+#[tokio::test]
+async fn go_types_with_all_methods_of_an_interface_implement_it() {
+    let check = async |question: &str, expect: &[&str], note: &str| {
+        let (found, _) = answer(go_stores(), ask(question)).await;
+        let mut related: Vec<String> = shown(&found).into_iter().filter(|line| line.contains(" via ")).collect();
+        related.sort();
+        assert_eq!(related, expect, "{question}: {:?}", found.query.relationship);
+        assert_eq!(found.notes.last().map(|note| note.as_str()), Some(note), "{question}");
+    };
+    let of_store =
+        ["Cloud", "Disk", "memory"].map(|name| format!("{name} via IMPLEMENTS Store (store/store.go) at line 1, 80 %"));
+    let of_store = of_store.each_ref().map(String::as_str);
+    let note = "Go code does not state which types implement an interface: 3 types have methods with the names of \
+                all methods of `Store`. The signatures are not compared, nor the methods of embedded types.";
+    for question in ["what implements Store", "types that implement Store", "implementations of Store"] {
+        check(question, &of_store, note).await;
+    }
+    // The edges of the graph remain in the answer.
+    let (found, _) = answer(go_stores(), ask("what implements Closer")).await;
+    let related = shown(&found);
+    assert!(related[0].starts_with("Store via EXTENDS Closer (store/store.go) at line 5, 99 %"), "{related:?}");
+    let inferred = related.iter().filter(|line| line.contains("IMPLEMENTS Closer"));
+    assert_eq!(inferred.count(), 4, "{related:?}");
+    let (found, _) = answer(go_stores(), ask("what implements Reader")).await;
+    assert_eq!(found.notes, ["The graph contains no subtypes of `Reader`; the results are found by words."]);
+}
+
+/// The search for Go types reads the members of the interface once and looks up each method once. One call
+/// looks up the types in the files of their methods, and one more call looks up `Cloud`, which is defined in
+/// another file. Other languages need no further calls.
+#[tokio::test]
+async fn search_for_go_implementers_is_bounded() {
+    let calls = async |question: &str| {
+        let (_, calls) = answer(go_stores(), ask(question)).await;
+        ["GraphTraversal::traverse", "Names::symbols", "Names::symbols_of"]
+            .map(|call| calls.iter().find(|(known, _)| *known == call).map_or(0, |(_, num)| *num))
+    };
+    assert_eq!(calls("implementations of Store").await, [2, 3, 1]);
+    assert_eq!(calls("implementations of PythonStore").await, [1, 1, 0]);
+}
+
+/// Go code does not state which interfaces a type implements, so the names of the methods are compared.
+#[tokio::test]
+async fn go_type_implements_the_second_name() {
+    let content = || {
+        FakeContent::new("queue", "c1")
+            .file("broker.go", "go", "type Broker interface {\n\tEnqueue()\n}\n")
+            .file("redis.go", "go", "type RedisStore struct {\n}\nfunc (r *RedisStore) Enqueue() {\n}\n")
+            .file("memory.go", "go", "type MemoryStore struct {\n}\n")
+            .symbol("broker.go", "Broker", SymbolKind::Interface, (1, 3))
+            .symbol("broker.go", "Broker.Enqueue", SymbolKind::Method, (2, 2))
+            .symbol("redis.go", "RedisStore", SymbolKind::Struct, (1, 2))
+            .symbol("redis.go", "RedisStore.Enqueue", SymbolKind::Method, (3, 4))
+            .symbol("memory.go", "MemoryStore", SymbolKind::Struct, (1, 2))
+            .edge("Broker", EdgeKind::Defines, "Broker.Enqueue", 2, 100)
+    };
+    let (found, _) = answer(content(), ask("does RedisStore implement Broker")).await;
+    assert!(found.notes[0].starts_with("`RedisStore` has methods with the names of all methods of `Broker`."));
+    assert!(shown(&found)[0].contains("via IMPLEMENTS Broker"), "{:?}", shown(&found));
+    let (found, _) = answer(content(), ask("does MemoryStore implement Broker")).await;
+    assert_eq!(found.notes[0], "`Broker` is not among the supertypes of `MemoryStore` in the graph.");
 }

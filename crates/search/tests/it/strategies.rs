@@ -186,6 +186,17 @@ async fn how_do_questions_ask_for_patterns_in_scope() {
     assert!(found.notes[0].starts_with("No pattern in scope fits the question"), "{:?}", found.notes);
 }
 
+#[tokio::test]
+async fn question_for_every_pattern_lists_the_patterns() {
+    // The text of every pattern chunk contains the word "pattern".
+    let pattern = PatternRecord { description: "Importer pattern: how importers work".to_owned(), ..importer() };
+    for question in ["what patterns exist here", "list patterns", "what conventions does this code base follow"] {
+        let (found, _) = answer(service().pattern(pattern.clone()), ask(question)).await;
+        assert_eq!(found.query.query_type, QueryType::Pattern, "{question}");
+        assert_eq!(shown(&found).first().map(String::as_str), Some("Importer"), "{question}: {:?}", found.notes);
+    }
+}
+
 /// A pattern that only shares words such as "pattern" and "structure" with a question does not answer it.
 #[tokio::test]
 async fn question_that_names_no_pattern_in_scope_uses_the_concept_strategy() {

@@ -164,6 +164,9 @@ fn grep(answer: &GrepResults) {
             output::note(&format!("{found}, cut by {cut}; the next page:"));
             output::note(&styled(FAINT, format!("  {}", next_page(std::env::args(), cursor))));
         }
+        _ if answer.num_results == 0 && answer.sources.is_empty() => {
+            output::note("no line matches: no repository that was searched is indexed");
+        }
         _ if answer.num_results == 0 => output::note("no line matches"),
         _ if answer.is_too_small() => output::note(&format!("{found}: increase --max-tokens")),
         _ => output::note(&styled(FAINT, found)),
@@ -342,6 +345,14 @@ fn patterns(answer: &PatternList) {
         output::line(&format!("{} {}", styled(NAME, &pattern.name), styled(FAINT, of)));
         output::line(&format!("  {}", pattern.description));
         pattern.members.iter().for_each(member);
+    }
+    if answer.patterns.is_empty() {
+        let is_indexed = !answer.sources.is_empty();
+        output::note(if is_indexed {
+            "no pattern of indexed code matches"
+        } else {
+            "no pattern matches: nothing is indexed"
+        });
     }
     sources(&answer.sources);
 }

@@ -14,8 +14,10 @@ const RETRIES_SHOWN: usize = 3;
 pub(super) fn repositories(answer: &RepositoryList) {
     answer.repositories.iter().for_each(repository);
     if answer.repositories.is_empty() {
-        let hint = answer.next_action_hint.as_deref().unwrap_or_default();
-        output::note(&format!("nothing is indexed yet: {hint}"));
+        match answer.next_action_hint.as_deref() {
+            Some(hint) => output::note(&format!("nothing is indexed yet: {hint}")),
+            None => output::note("no indexed repository matches"),
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio::time::{sleep, timeout};
 
 pub const STAGE: StageName = StageName::Parse;
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A vhost for one test, with the queues of two stages.
 pub struct Space {

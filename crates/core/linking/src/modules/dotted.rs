@@ -14,7 +14,14 @@ pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'
     let family = lookup.contribution(file).family;
     let module = import.module.trim_matches(['"', '\\', '.']);
     let parts: Vec<&str> = module.split(['.', '\\']).chain(import.name).filter(|part| !part.is_empty()).collect();
-    for (index, namespace) in beginnings(Name::EMPTY, &parts).into_iter().enumerate().rev() {
+    let mut namespaces: Vec<(usize, Name)> = beginnings(Name::EMPTY, &parts).into_iter().enumerate().collect();
+    if family == Family::Php && namespaces.len() > 1 {
+        // `use A\B` may name the class `B` in `A` and the namespace `A\B`. The class is tried first, because
+        // most imports name classes.
+        let last = namespaces.len() - 1;
+        namespaces.swap(last - 1, last);
+    }
+    for (index, namespace) in namespaces.into_iter().rev() {
         if lookup.package_files(family, namespace).len() == 0 {
             continue;
         }

@@ -15,13 +15,13 @@ type KindRow = (&'static [&'static str], &'static [&'static str], &'static [&'st
 /// distinguish functions from methods.
 const KINDS: &[KindRow] = &[
     (&["function", "func", "fn", "method"], &["functions", "funcs", "methods"], &["function", "method"]),
-    (&["class"], &["classes"], &["class"]),
+    (&["class", "dataclass"], &["classes", "dataclasses"], &["class"]),
     (&["file"], &["files"], &["file"]),
     (&["interface"], &["interfaces"], &["interface"]),
     (&["trait"], &["traits"], &["trait"]),
     (&["protocol"], &["protocols"], &["interface", "trait"]),
     (&["struct", "structure"], &["structs"], &["struct"]),
-    (&["enum"], &["enums"], &["enum"]),
+    (&["enum", "enumeration"], &["enums", "enumerations"], &["enum"]),
     (&["constant", "const"], &["constants", "consts"], &["constant"]),
     (&["variable"], &["variables"], &["variable"]),
     (&["macro"], &["macros"], &["macro"]),
@@ -154,6 +154,10 @@ mod tests {
         check("classes in auth.py", &["class"]);
         check("which classes extend Base", &["class"]);
         check("UserService class", &["class"]);
+        check("list structs", &["struct"]);
+        check("list the enumerations", &["enum"]);
+        check("dataclasses in models.py", &["class"]);
+        check("all traits", &["trait"]);
         check("which function validates the token", &["function", "method"]);
         check("find the class that loads settings", &["class"]);
         check("all http handler functions", &["function", "method"]);

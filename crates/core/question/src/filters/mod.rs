@@ -192,6 +192,8 @@ fn push<T: PartialEq>(list: &mut Vec<T>, value: T) {
     }
 }
 
+/// The question without these tokens. Each run of white space outside quotes and code spans becomes one
+/// space.
 fn without(question: &str, tokens: &[Token], ranges: &[Range<usize>]) -> String {
     let is_kept = |index: &usize| !ranges.iter().any(|range| range.contains(index));
     let has_keyword = (0..tokens.len()).filter(is_kept).any(|index| {
@@ -201,21 +203,27 @@ fn without(question: &str, tokens: &[Token], ranges: &[Range<usize>]) -> String 
     if ranges.is_empty() || !has_keyword {
         return question.to_owned();
     }
+    let bytes = |range: &Range<usize>| tokens[range.start].start..tokens[range.end - 1].end;
+    let removed: Vec<Range<usize>> = ranges.iter().map(bytes).collect();
+    let spans: Vec<Range<usize>> =
+        tokens.iter().filter(|token| token.is_span()).map(|token| token.start..token.end).collect();
+    let is_in = |ranges: &[Range<usize>], at: usize| ranges.iter().any(|range| range.contains(&at));
+    let end_of_words = tokens.last().map_or(0, |last| last.end);
     let mut text = String::with_capacity(question.len());
-    let mut copied = 0;
-    for range in ranges {
-        text.push_str(&question[copied..tokens[range.start].start.max(copied)]);
-        copied = tokens[range.end - 1].end.max(copied);
-    }
-    text.push_str(&question[copied..]);
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    // If the last remaining word consists only of punctuation, it is appended to the word before it.
-    match text.rsplit_once(' ') {
-        Some((start, mark)) if mark.chars().all(|character| character.is_ascii_punctuation()) => {
-            format!("{start}{mark}")
+    let mut is_apart = false;
+    for (at, character) in question.char_indices().filter(|(at, _)| !is_in(&removed, *at)) {
+        if !is_in(&spans, at) && character.is_whitespace() {
+            is_apart = true;
+            continue;
         }
-        _ => text,
+        // A mark at the end is appended to the last remaining word.
+        if is_apart && !text.is_empty() && at < end_of_words {
+            text.push(' ');
+        }
+        text.push(character);
+        is_apart = false;
     }
+    text
 }
 
 #[cfg(test)]
@@ -242,6 +250,9 @@ mod tests {
         check("python", &["python"], "python");
         check("who calls parse in the billing module?", &["in the billing module"], "who calls parse?");
         check("authentication flow", &[], "authentication flow");
+        check("errors  \"instead of  kafka ;\" in python ?", &["in python"], "errors \"instead of  kafka ;\"?");
+        check("functions that log  'a  b ;'", &["functions that"], "log 'a  b ;'");
+        check("who logs `a  ;` in auth.py", &["in auth.py"], "who logs `a  ;`");
     }
 
     #[test]

@@ -95,3 +95,120 @@ fn words_without_a_relation_are_ignored() {
         check(question, None);
     }
 }
+
+/// The reading of a question that relates two names.
+fn check_two(question: &str, expect: Option<(Relation, &str, Option<&str>)>) {
+    let tokens = tokenize(question);
+    let text = |range: &Range<usize>| text_of(question, &tokens, range);
+    let found = find(&tokens);
+    let found = found.map(|found| (found.relation, text(&found.name), found.other.as_ref().map(text)));
+    let found = found.as_ref().map(|(relation, name, other)| (*relation, name.as_str(), other.as_deref()));
+    assert_eq!(found, expect, "{question}");
+}
+
+/// A question word before "does X call Y" does not change the subject and the object.
+#[test]
+fn questions_about_a_subject_and_an_object_keep_both_names() {
+    use Relation::{Callees, Dependencies, Imports, Overridden, Supertypes, Uses};
+    let check = |question: &str, relation, name, other| check_two(question, Some((relation, name, Some(other))));
+    for start in ["how does", "where does", "why does", "when does", "how often does", "can", "does"] {
+        check(&format!("{start} login call hashPassword"), Callees, "login", "hashPassword");
+        check(&format!("{start} Server.run invoke parse_url?"), Callees, "Server.run", "parse_url");
+        check(&format!("{start} the UserService use `RedisClient`"), Uses, "UserService", "RedisClient");
+        check(&format!("{start} Importer.load import from csv_reader"), Imports, "Importer.load", "csv_reader");
+        check(&format!("{start} parse_all depend on Lexer.next"), Dependencies, "parse_all", "Lexer.next");
+        check(&format!("{start} BaseButton extend BaseWidget"), Supertypes, "BaseButton", "BaseWidget");
+        check(&format!("{start} FastServer.run override Server.run"), Overridden, "FastServer.run", "Server.run");
+    }
+    check("in what way does Server use Client", Uses, "Server", "Client");
+    check("in which cases does login call hashPassword", Callees, "login", "hashPassword");
+    check("what does Server use HttpClient for", Uses, "Server", "HttpClient");
+    check("explain how login calls hashPassword", Callees, "login", "hashPassword");
+    check("do you know how Server calls parse_url?", Callees, "Server", "parse_url");
+    check("show me where Server calls parse_url", Callees, "Server", "parse_url");
+    check("how is login calling hashPassword", Callees, "login", "hashPassword");
+    check("why doesn't Server call parse_url", Callees, "Server", "parse_url");
+    check("where in Server do we call parse_url", Callees, "Server", "parse_url");
+    check("how does X call Y", Callees, "X", "Y");
+    check("when does the parser call tokenize", Callees, "parser", "tokenize");
+    check("where does the scheduler use the session cookie", Uses, "scheduler", "session cookie");
+    check("where does Server create Session", Uses, "Server", "Session");
+}
+
+#[test]
+fn questions_about_code_in_general_ask_for_its_subjects() {
+    use Relation::{Callers, Users};
+    check_two("why do handlers call parse_url", Some((Callers, "parse_url", None)));
+    check_two("where does the code call parse_url", Some((Callers, "parse_url", None)));
+    check_two("how does the app use RedisClient", Some((Users, "RedisClient", None)));
+    check_two("in what way do handlers use RedisClient", Some((Users, "RedisClient", None)));
+    check_two("where do we call parse_url", Some((Callers, "parse_url", None)));
+    check_two("why HttpClient calls fail", Some((Callers, "HttpClient", None)));
+    check_two("how does login get called", Some((Callers, "login", None)));
+    for question in [
+        "how do I call parse_url",
+        "how does the compiler use less memory",
+        "why does the parser use two tokens of lookahead",
+        "why does the loader call the constructor twice",
+        "how does the app use websockets",
+        "why does parseHeader return null",
+        "how does module import work",
+        "what happens when Server calls Client",
+        "how system calls block",
+    ] {
+        check_two(question, None);
+    }
+}
+
+#[test]
+fn questions_about_code_related_to_both_names_keep_both() {
+    use Relation::{Callers, Dependents, Importers, Subtypes, Users};
+    let check = |question: &str, relation, name, other| check_two(question, Some((relation, name, Some(other))));
+    check("which functions call both A and B", Callers, "A", "B");
+    check("what calls both A and B", Callers, "A", "B");
+    check("functions that call A and B", Callers, "A", "B");
+    check("who uses A and B", Users, "A", "B");
+    check("who calls A & B?", Callers, "A", "B");
+    check("which classes use both redis and kafka", Users, "redis", "kafka");
+    check("who calls open and close", Callers, "open", "close");
+    check("functions calling parse_url as well as open_file", Callers, "parse_url", "open_file");
+    check("which functions call open and also close", Callers, "open", "close");
+    check("callers of parse_url and of open_file", Callers, "parse_url", "open_file");
+    check("callers of both open and close", Callers, "open", "close");
+    check("which modules import os and sys in the billing module", Importers, "os", "sys");
+    check("files that import `os` and `sys`", Importers, "os", "sys");
+    check("what depends on the parser and the token stream", Dependents, "parser", "token stream");
+    check("classes that extend Base and implement Iterator", Subtypes, "Base", "Iterator");
+    check("who imports numpy and who imports cupy", Importers, "numpy", "cupy");
+    check("who calls parse_url, open_file and close_file", Callers, "parse_url", "open_file");
+    check("where are open and close called", Callers, "open", "close");
+    let check = |question: &str, relation, name| check_two(question, Some((relation, name, None)));
+    check("who calls parse_url and why", Callers, "parse_url");
+    check("who calls parse_url and where is it defined", Callers, "parse_url");
+    check("functions that call read and write to disk", Callers, "read");
+    check("functions that call parse_url and raise ValueError", Callers, "parse_url");
+    check("functions that use redis and log errors", Users, "redis");
+    check("classes that extend Base and override render", Subtypes, "Base");
+    check("functions that call parse_url, sorted by name", Callers, "parse_url");
+    check("who calls parse_url. and then", Callers, "parse_url");
+}
+
+/// A noun of the vocabulary states a relation only together with a name, and "work" is no name.
+#[test]
+fn noun_without_a_name_states_no_relation() {
+    for word in crate::relation_words::NOUNS.iter().flat_map(|noun| noun.words) {
+        for start in ["how do", "how does the", "how do our", "explain how the"] {
+            check(&format!("{start} {word} work"), None);
+            check(&format!("{start} {word} work?"), None);
+        }
+    }
+    check("how do the callers of parse work", Some((Relation::Callers, "parse")));
+}
+
+/// A capital `A` inside a question is a name, and the article is not.
+#[test]
+fn article_is_no_name() {
+    check("who calls A", Some((Relation::Callers, "A")));
+    check("who calls a parser", Some((Relation::Callers, "parser")));
+    check("Callers Of A Parser", Some((Relation::Callers, "Parser")));
+}

@@ -157,6 +157,66 @@ fn matching_words_of_the_path_give_points() {
     check(candidates, "retry a request", &[("src/retry.rs", 1, 0), ("src/other.rs", 1, 0)]);
 }
 
+/// Checks the order of files that have no points except for the list of vectors, the path and the kind. The
+/// first file has the best vector.
+fn check_files(question: &str, paths: &[&str], expect: &[&str]) {
+    let candidates = (1..).zip(paths).map(|(line, path)| {
+        let mut candidate = candidate(path, line, path, 1000 - 60 * i64::from(line));
+        candidate.chunk.kind = if path.ends_with(".php") { ChunkKind::Class } else { ChunkKind::Text };
+        candidate.chunk.is_test = path.starts_with("tests/");
+        candidate
+    });
+    let hits = ranked(candidates.collect(), question);
+    let found: Vec<&str> = hits.iter().map(|hit| hit.chunk.path.as_str()).collect();
+    assert_eq!(found, expect, "{question}");
+}
+
+#[test]
+fn files_of_the_requested_kind_come_first() {
+    let check = check_files;
+    check(
+        "composer manifest",
+        &["src/Composer/Manifest.php", "docs/manifest.md", "examples/a/composer.json", "composer.json"],
+        &["composer.json", "examples/a/composer.json", "src/Composer/Manifest.php", "docs/manifest.md"],
+    );
+    check(
+        "stylesheet of the login page",
+        &["src/StylesheetPage.php", "web/theme.css", "web/login.css"],
+        &["web/login.css", "web/theme.css", "src/StylesheetPage.php"],
+    );
+    check("docker file of the worker", &["Dockerfile", "worker/Dockerfile"], &["worker/Dockerfile", "Dockerfile"]);
+    check(
+        "integration test of the connection pool",
+        &["src/connection/pool.php", "tests/parser.php", "tests/pool.php"],
+        &["tests/pool.php", "tests/parser.php", "src/connection/pool.php"],
+    );
+}
+
+/// The question asks for no kind, or no hit is in a file of this kind. Then the words for the kind count as
+/// words of the path.
+#[test]
+fn other_questions_get_no_points_for_kinds_of_files() {
+    let check = check_files;
+    let paths = ["composer.json", "src/Composer/Manifest.php"];
+    check("where is the composer manifest parsed", &paths, &["src/Composer/Manifest.php", "composer.json"]);
+    check("notebook of a user", &["src/Other.php", "src/Notebook.php"], &["src/Notebook.php", "src/Other.php"]);
+}
+
+#[test]
+fn points_for_the_kind_of_a_file_are_explained() {
+    let points = |question: &str, path: &str, signals: Signals| {
+        let hits = ranked_with(vec![candidate(path, 1, "1", 900)], question, signals);
+        hits[0].contributions.iter().find(|part| part.name == "file_kind").map(|part| part.points)
+    };
+    let all = Signals::default();
+    assert_eq!(points("npm manifest", "package.json", all), Some(1_000_000));
+    assert_eq!(points("npm manifest", "a/b/package.json", all), Some(960_000));
+    assert_eq!(points("npm manifest", "examples/package.json", all), Some(780_000));
+    assert_eq!(points("npm manifest of the examples", "examples/package.json", all), Some(980_000));
+    assert_eq!(points("npm manifest", "src/manifest.js", all), None);
+    assert_eq!(points("npm manifest", "package.json", all.without(Signal::FileKind)), None);
+}
+
 #[test]
 fn tests_and_documents_come_after_code() {
     let mut test = candidate("a_test.go", 1, "1", 1000);

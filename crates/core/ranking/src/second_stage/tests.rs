@@ -167,8 +167,8 @@ fn mentioned_code_gets_points_from_the_best_hit() {
     let found = ranked_with(hits, "z", Signals::only(&[Signal::Vectors, Signal::Mentions]));
     assert_eq!(paths(&found), ["first", "helper", "other"]);
     // The standardised vector scores are 1.414, -0.707 and -0.707, so the scores are 212,100 and -106,050.
-    // The points for the mention are 15 % of the difference between these scores.
-    assert_eq!(points_of(&found[1], "mentioned"), 47_722);
+    // The points for the mention are 22 % of the difference between these scores.
+    assert_eq!(points_of(&found[1], "mentioned"), 69_993);
     assert_eq!(points_of(&found[2], "mentioned"), 0);
 }
 

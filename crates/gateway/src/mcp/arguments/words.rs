@@ -3,10 +3,12 @@
 /// Words that other products use for a choice, each with the word of Cairn that has the same meaning.
 const OTHER_WORDS: &[(&[&str], &str)] = &[
     (&["impact", "used_by", "usages", "references", "uses_of", "importers", "imported_by"], "dependents"),
+    (&["rdeps", "reverse_dependencies", "dependants", "depended_on_by"], "dependents"),
     (&["called_by", "who_calls", "incoming_calls"], "callers"),
     (&["calls", "outgoing_calls"], "callees"),
-    (&["uses", "imports"], "dependencies"),
+    (&["uses", "imports", "deps", "depends_on", "requires"], "dependencies"),
     (&["extends", "implements", "subclasses", "subtypes", "hierarchy"], "inheritance"),
+    (&["bases", "parents", "superclasses", "implementations", "implementers", "overrides"], "inheritance"),
 ];
 
 /// The word of Cairn that has the same meaning as the given word, if `words` contains it.

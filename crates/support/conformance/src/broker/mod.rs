@@ -32,7 +32,7 @@ pub const DELAY: Duration = Duration::from_millis(1200);
 /// The time for which the suite waits when it checks that no job arrives. The time must be long enough for a
 /// broker to deliver a job; otherwise the check would always pass.
 pub const QUIET: Duration = Duration::from_millis(400);
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 const STAGE: StageName = StageName::Parse;
 
 /// A broker with empty queues, and the additional operations that the suite needs.
