@@ -14,9 +14,10 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::harness::Index;
+use crate::hostile::processes::{TICKS_PER_SECOND, peak_kib, ticks_with_children_of};
 
 const MOST_MIB: f64 = 512.0;
-/// The maximum processor time of a run. A test does not limit the elapsed time, because other tests run at
+/// The maximum processor time of a run and of its child processes. A test does not limit the elapsed time, because other tests run at
 /// the same time.
 const MOST_SECONDS: f64 = 30.0;
 
@@ -111,12 +112,12 @@ fn index_within_bounds(index: &Index, source: &Path, what: &str) -> (String, Opt
     let id = child.id();
     let (running, ended) = mpsc::channel::<()>();
     let watcher = std::thread::spawn(move || {
-        let (mut peak_mib, mut seconds) = (0.0, 0.0);
+        let (mut kib, mut ticks) = (0, 0);
         while ended.recv_timeout(Duration::from_millis(5)) == Err(RecvTimeoutError::Timeout) {
-            peak_mib = peak_mib_of(id).unwrap_or(peak_mib);
-            seconds = processor_seconds_of(id).unwrap_or(seconds);
+            kib = peak_kib(id).unwrap_or(kib);
+            ticks = ticks_with_children_of(id).unwrap_or(ticks);
         }
-        (peak_mib, seconds)
+        (kib as f64 / 1024.0, ticks as f64 / TICKS_PER_SECOND)
     });
     let output = child.wait_with_output().expect("the program ends");
     drop(running);
@@ -124,23 +125,6 @@ fn index_within_bounds(index: &Index, source: &Path, what: &str) -> (String, Opt
     println!("{what}: {peak_mib} MiB, {seconds} s");
     assert!(seconds < MOST_SECONDS && peak_mib < MOST_MIB, "{seconds} s, {peak_mib} MiB");
     (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code())
-}
-
-/// The peak resident memory of a process so far.
-fn peak_mib_of(id: u32) -> Option<f64> {
-    let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(peak.trim().trim_end_matches("kB").trim().parse::<f64>().ok()? / 1024.0)
-}
-
-/// The processor time that a process has used so far, in seconds. Linux counts this time in hundredths of a
-/// second.
-fn processor_seconds_of(id: u32) -> Option<f64> {
-    let status = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    // The name of the program, in parentheses, may contain blanks.
-    let (_, after_name) = status.rsplit_once(')')?;
-    let ticks: Vec<f64> = after_name.split_whitespace().skip(11).take(2).flat_map(str::parse).collect();
-    Some(ticks.iter().sum::<f64>() / 100.0)
 }
 
 #[test]

@@ -3,8 +3,8 @@
 
 use cairn_domain::{Scope, View};
 use cairn_name_match::plain_name;
-use cairn_ports::NameMatch;
-use cairn_ranking::{RankedHit, ScopeFrequencies, keywords};
+use cairn_ports::{NameMatch, SymbolHit};
+use cairn_ranking::{AnswerRelevance, RankedHit, ScopeFrequencies, keywords};
 use cairn_redaction::{Given, Message, Own};
 
 use crate::prepared_query::PreparedQuery;
@@ -46,30 +46,33 @@ impl Searcher {
         Ok(explanation.added_to(error))
     }
 
-    /// The sentence for a name that no searched repository defines, if another repository that the caller may
-    /// see defines it.
-    pub(crate) async fn note_of_definition_elsewhere(
+    /// The sentences for names that no searched repository defines, but another repository that the caller
+    /// may see.
+    pub(crate) async fn notes_of_definitions_elsewhere(
         &self,
-        name: &str,
+        names: &[NameNote],
         view: &View,
         selected: &[KnownRepository],
-    ) -> Result<Option<Message>, QueryError> {
-        let repository = self.defining_repository(name, view, selected).await?;
-        let note = |repository: String| {
-            let message = Message::from("Repository ").and(Given(&repository)).and(" defines ").and(Given(name));
-            message.and(", but was not searched.")
-        };
-        Ok(repository.map(note))
+    ) -> Result<Vec<Message>, QueryError> {
+        let mut notes = Vec::new();
+        for name in names.iter().filter(|name| !name.is_file).map(|name| &name.requested) {
+            if let Some(repository) = self.defining_repository(name, view, selected).await? {
+                let note = Message::from("Repository ").and(Given(&repository)).and(" defines ").and(Given(name));
+                notes.push(note.and(", but was not searched."));
+            }
+        }
+        Ok(notes)
     }
 
-    /// The name in a relationship question, if no code in scope has this name and no good hit mentions it.
-    /// The text of a hit may mention a name that the code does not define, such as a function of a library.
+    /// If no code in scope has the name in a relationship question, and no good hit mentions it: the relevance
+    /// of an answer without results. The text of a hit may mention a name that the code does not define, such
+    /// as a function of a library. The hits must be those of a search without filters.
     pub(crate) async fn unmentioned_name(
         &self,
         query: &PreparedQuery,
         scope: &Scope,
         hits: &[RankedHit],
-    ) -> Result<Option<String>, QueryError> {
+    ) -> Result<Option<AnswerRelevance>, QueryError> {
         let Some(asked) = query.parsed.relationship.as_ref().filter(|_| query.names.related.nodes.is_empty()) else {
             return Ok(None);
         };
@@ -79,10 +82,11 @@ impl Searcher {
             return Ok(None);
         }
         let last = name.rsplit('.').next().unwrap_or(&name).to_lowercase();
-        let ids = hits.iter().take(MAX_COMPARED).map(|hit| (hit.chunk.repository, hit.chunk.key)).collect();
+        let compared = &hits[..hits.len().min(MAX_COMPARED)];
+        let ids = compared.iter().map(|hit| (hit.chunk.repository, hit.chunk.key)).collect();
         let chunks = self.fetch_texts(&query.view, scope, ids).await?;
         let is_mentioned = chunks.values().any(|chunk| chunk.text.to_lowercase().contains(&last));
-        Ok((!is_mentioned).then_some(name))
+        Ok((!is_mentioned).then(|| AnswerRelevance::without_words(vec![name], Some(compared.len()))))
     }
 
     /// A repository that was not searched, that the caller may see, and that defines exactly this name.
@@ -92,17 +96,20 @@ impl Searcher {
         view: &View,
         selected: &[KnownRepository],
     ) -> Result<Option<String>, QueryError> {
+        let is_selected = |known: &KnownRepository| selected.iter().any(|one| one.record.id == known.record.id);
         let all = self.repositories(view).await?;
-        if all.len() == selected.len() {
+        let others: Vec<KnownRepository> = all.into_iter().filter(|known| !is_selected(known)).collect();
+        if others.is_empty() {
             return Ok(None);
         }
         let name = &plain_name(name);
         let last = name.rsplit('.').next().unwrap_or(name);
-        let scope = self.scope_of(&all);
-        let hits = self.names.symbols(view, &scope, last, &[NameMatch::Exact], MAX_ELSEWHERE).await?;
-        let is_meant =
-            |hit: &&cairn_ports::SymbolHit| name == last || hit.symbol.qualified_name.ends_with(name.as_str());
-        Ok(hits.iter().find(is_meant).map(|hit| name_of(&all, hit.repository)))
+        let hits = self.names.symbols(view, &self.scope_of(&others), last, &[NameMatch::Exact], MAX_ELSEWHERE).await?;
+        let is_whole = |before: &str| before.is_empty() || before.ends_with('.');
+        let is_meant = |hit: &&SymbolHit| {
+            name == last || hit.symbol.qualified_name.strip_suffix(name.as_str()).is_some_and(is_whole)
+        };
+        Ok(hits.iter().find(is_meant).map(|hit| name_of(&others, hit.repository)))
     }
 }
 

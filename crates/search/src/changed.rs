@@ -164,7 +164,7 @@ impl Searcher {
     ) -> Result<Definitions, QueryError> {
         let indexed = self.resolve_name(view, (scope, selected), request).await;
         let is_settled = match &indexed {
-            Ok(resolved) => resolved.is_same_name(),
+            Ok(resolved) => resolved.has_exactly_this_name(),
             Err(error) => error.code != QueryErrorCode::NotFound,
         };
         if is_settled {

@@ -38,7 +38,8 @@ impl Searcher {
         if files.is_empty() {
             return Ok(Vec::new());
         }
-        let exports = self.names.symbols(view, scope, DEFAULT, &[NameMatch::Exact], usize::MAX).await?;
+        let in_files = Scope::only(scope.tenant.clone(), files.iter().map(|(repository, _)| *repository));
+        let exports = self.names.symbols(view, &in_files, DEFAULT, &[NameMatch::Exact], usize::MAX).await?;
         let in_files = exports.into_iter().filter(|hit| {
             files.iter().any(|(repository, path)| hit.repository == *repository && hit.symbol.path == *path)
         });

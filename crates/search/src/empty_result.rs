@@ -284,7 +284,11 @@ fn statement(relevance: &AnswerRelevance, is_excluded: bool, num_chunks: u64) ->
         return "nothing found: the question contains no word; describe in words what to find".to_owned();
     }
     let words: Vec<String> = relevance.missing.iter().take(MAX_STATED_WORDS).map(|word| format!("`{word}`")).collect();
-    format!("nothing relevant found: none of the {num_chunks} indexed chunks contains {}", words.join(", "))
+    let compared = match relevance.num_compared {
+        Some(num_best) => format!("the {num_best} chunks that fit the question best"),
+        None => format!("the {num_chunks} indexed chunks"),
+    };
+    format!("nothing relevant found: none of {compared} contains {}", words.join(", "))
 }
 
 fn weak_match(selected: &[KnownRepository], hit: &RankedHit) -> WeakMatch {

@@ -61,6 +61,15 @@ impl Searcher {
         search: FileSearch<'_>,
     ) -> Result<Targeted, QueryError> {
         let matches = self.files_named(query, search).await?;
+        self.matches_as_results(query, search, matches).await
+    }
+
+    async fn matches_as_results(
+        &self,
+        query: &PreparedQuery,
+        search: FileSearch<'_>,
+        matches: Matches,
+    ) -> Result<Targeted, QueryError> {
         if matches.hits.is_empty() {
             let absent = self.no_file(query, search, matches.has_excluded).await?;
             return Err(match &matches.unlisted {
@@ -106,12 +115,12 @@ impl Searcher {
         };
         let search = FileSearch { name: &asked.name, ..search };
         if asked.kind == FileNameKind::Glob {
-            let hits = self.files_named(query, search).await?.hits;
-            let directory = asked.place.as_ref().and_then(|place| directory_called(place, &hits));
-            let within = directory.map(|directory| format!("**/{directory}/**/{}", asked.name));
-            if !hits.is_empty() {
-                let search = FileSearch { name: within.as_deref().unwrap_or(&asked.name), ..search };
-                return self.files_as_results(query, search).await;
+            let mut matches = self.files_named(query, search).await?;
+            let absent = asked.place.as_ref().filter(|place| !keep_within(place, &mut matches.hits));
+            if !matches.hits.is_empty() {
+                let mut targeted = self.matches_as_results(query, search, matches).await?;
+                targeted.notes.extend(absent.map(|place| no_directory(place)));
+                return Ok(targeted);
             }
         }
         self.files_beside_results(query, asked.kind, search).await
@@ -313,12 +322,20 @@ impl Searcher {
     }
 }
 
-/// The directory of one of the files that has this name, apart from case and separators of words.
-fn directory_called(name: &str, files: &[FileHit]) -> Option<String> {
+/// Keeps the files below directories with this name, apart from case and separators of words. Keeps all files,
+/// and returns false, if there is no such directory.
+fn keep_within(name: &str, files: &mut Vec<FileHit>) -> bool {
     let folded = |text: &str| fold_style(&text.replace(' ', "_"));
     let wanted = folded(name);
-    let mut all = files.iter().flat_map(|file| file.path.directory().split('/'));
-    all.find(|directory| folded(directory) == wanted).map(str::to_owned)
+    let is_within = |file: &FileHit| file.path.directory().split('/').any(|directory| folded(directory) == wanted);
+    let has_directory = files.iter().any(is_within);
+    files.retain(|file| !has_directory || is_within(file));
+    has_directory
+}
+
+fn no_directory(name: &str) -> Message {
+    let message = Message::from("None of these files is in a directory called ").and(Given(name));
+    message.and(", so this restriction is ignored.")
 }
 
 /// Whether a name has characters that have a meaning in a glob.
@@ -393,11 +410,17 @@ mod tests {
             score: 0,
             rank: 0,
         };
-        let files = [file("doc/index.rst"), file("doc/user_guide/install.rst")];
-        assert_eq!(directory_called("user guide", &files).as_deref(), Some("user_guide"));
-        assert_eq!(directory_called("User-Guide", &files).as_deref(), Some("user_guide"));
-        assert_eq!(directory_called("doc", &files).as_deref(), Some("doc"));
-        assert_eq!(directory_called("cellar", &files), None);
+        let check = |place: &str, expect: &[&str]| {
+            let mut files = vec![file("doc/index.rst"), file("doc/user_guide/install.rst")];
+            let is_found = keep_within(place, &mut files);
+            let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+            assert_eq!(paths, expect, "{place}");
+            assert_eq!(is_found, place != "cellar", "{place}");
+        };
+        check("user guide", &["doc/user_guide/install.rst"]);
+        check("User-Guide", &["doc/user_guide/install.rst"]);
+        check("doc", &["doc/index.rst", "doc/user_guide/install.rst"]);
+        check("cellar", &["doc/index.rst", "doc/user_guide/install.rst"]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::resolve::NUM_SIMILAR;
 use crate::{KnownRepository, NextCall, QueryError, QueryErrorCode, Searcher, Stamp};
 
 /// Maximum number of repositories in which a file that is not indexed is looked up.
-const MAX_MANIFESTS: usize = 16;
+const MAX_MANIFESTS: usize = 3;
 
 /// Every path of a repository with its outcome.
 #[derive(Clone, PartialEq, Debug)]

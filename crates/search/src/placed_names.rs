@@ -1,8 +1,11 @@
 //! Resolves names whose first parts name the place of the definition: its package, namespace, module, file or
 //! repository. `base.Broker` is the type `Broker` in the package `internal/base`.
+//!
+//! If the last of these parts is not the nearest place, the definition may have a different qualified name, as
+//! in `sympy.Symbol`, which is `sympy.core.symbol.Symbol`. Then the answer states the difference.
 
 use cairn_domain::{RepoPath, Scope, SymbolEntry, View};
-use cairn_name_match::{Reasons, plain_name};
+use cairn_name_match::{Reason, Reasons, plain_name};
 use cairn_ports::{NameMatch, NameTier, ResolvedSymbol, SymbolHit};
 use cairn_ranking::fold_style;
 
@@ -11,14 +14,17 @@ use crate::{QueryError, Searcher};
 
 /// Maximum number of symbols with the last part of the name that are read.
 const MAX_SYMBOLS: usize = 5_000;
-/// In thousandths.
+/// Scores of definitions in the nearest place and in other places, in thousandths.
 const SCORE: u32 = 1_000;
+const SCORE_OF_OTHER_PLACE: u32 = 900;
 /// Shorter parts are not compared with the name of a repository.
 const MIN_LENGTH: usize = 3;
+/// The directories of the root package of a repository.
+const ROOTS: [&str; 4] = ["", "lib", "pkg", "src"];
 
 impl Searcher {
     /// The definitions whose qualified name is the end of the requested name, and whose place has the other
-    /// parts of the requested name.
+    /// parts of the requested name. If no definition is in the nearest place: the definitions further below.
     pub(crate) async fn definitions_by_place(
         &self,
         view: &View,
@@ -33,16 +39,38 @@ impl Searcher {
             return Ok(Vec::new());
         }
         let hits = self.names.symbols(view, scope, last, &[NameMatch::Exact], MAX_SYMBOLS).await?;
-        let is_meant = |hit: &SymbolHit| {
+        let nearness = |hit: &SymbolHit| {
             let repository = name_of(selected, hit.repository);
-            place_in(&parts, &hit.symbol).is_some_and(|place| is_in(place, &hit.symbol, &repository))
+            place_in(&parts, &hit.symbol).and_then(|place| nearness(place, &hit.symbol, &repository))
         };
-        let resolved = hits.into_iter().filter(is_meant).map(|SymbolHit { repository, symbol, .. }| {
-            let (tier, reasons) = (NameTier::Exact, Reasons::NONE);
-            ResolvedSymbol { repository, symbol, tier, score: SCORE, rank: 0, reasons }
+        let meant: Vec<(Nearness, SymbolHit)> =
+            hits.into_iter().filter_map(|hit| Some((nearness(&hit)?, hit))).collect();
+        let Some(nearest) = meant.iter().map(|(nearness, _)| *nearness).min() else { return Ok(Vec::new()) };
+        let (tier, score, reasons) = match nearest {
+            Nearness::Nearest => (NameTier::Exact, SCORE, Reasons::NONE),
+            Nearness::Below => (NameTier::Near, SCORE_OF_OTHER_PLACE, Reasons::from(Reason::OtherPlace)),
+        };
+        let meant = meant.into_iter().filter(|(nearness, _)| *nearness == nearest);
+        let resolved = meant.map(|(_, SymbolHit { repository, symbol, .. })| ResolvedSymbol {
+            repository,
+            symbol,
+            tier,
+            score,
+            rank: 0,
+            reasons,
         });
         Ok(resolved.collect())
     }
+}
+
+/// How near a definition is to the place that a requested name states.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Nearness {
+    /// The place is the file, its directory, its module, or a repository that contains the file in its root
+    /// package.
+    Nearest,
+    /// The place is a directory, a module or a repository further above.
+    Below,
 }
 
 /// The parts of a requested name before the qualified name of the symbol. `None` if the requested name does
@@ -53,10 +81,11 @@ fn place_in<'a>(parts: &'a [&'a str], symbol: &SymbolEntry) -> Option<&'a [&'a s
     (!place.is_empty() && symbol.qualified_name.split('.').eq(own.iter().copied())).then_some(place)
 }
 
-/// Whether each part is the name of the repository, of the file without its extension, of a directory above
-/// the file, or of a part of the module. The style of the names is ignored. The last part may only be the
-/// name of the repository if there are no other parts, because the root package often has this name.
-fn is_in(place: &[&str], symbol: &SymbolEntry, repository: &str) -> bool {
+/// How near the symbol is to the place. `None` if the symbol is not in the place: each part must be the name of
+/// the repository, of the file without its extension, of a directory above the file, or of a part of the
+/// module. The style of the names is ignored. The last part may only be the name of the repository if there are
+/// no other parts, because the root package often has this name.
+fn nearness(place: &[&str], symbol: &SymbolEntry, repository: &str) -> Option<Nearness> {
     let of_path = names_of_path(&symbol.path, &symbol.module_path);
     let is_repository = |part: &str| {
         let names = repository.split(['/', '-', '_', '.']).map(fold_style);
@@ -67,7 +96,15 @@ fn is_in(place: &[&str], symbol: &SymbolEntry, repository: &str) -> bool {
         let part = fold_style(part);
         of_path.contains(&part) || is_repository(&part)
     };
-    place.iter().all(has) && (place.len() == 1 || place.last().is_some_and(|last| of_path.contains(&fold_style(last))))
+    let last = fold_style(place.last()?);
+    if !place.iter().all(has) || place.len() > 1 && !of_path.contains(&last) {
+        return None;
+    }
+    let directory = symbol.path.directory().rsplit('/').next().unwrap_or_default();
+    let module = symbol.module_path.rsplit(['.', '/', ':']).next().unwrap_or_default();
+    let is_place = [symbol.path.stem(), directory, module].iter().any(|name| fold_style(name) == last);
+    let is_in_root = is_repository(&last) && ROOTS.contains(&symbol.path.directory());
+    Some(if is_place || is_in_root { Nearness::Nearest } else { Nearness::Below })
 }
 
 fn names_of_path(path: &RepoPath, module_path: &str) -> Vec<String> {
@@ -82,7 +119,7 @@ mod tests {
 
     use super::*;
 
-    fn check(requested: &str, (path, qualified_name): (&str, &str), repository: &str, expect: bool) {
+    fn check(requested: &str, (path, qualified_name): (&str, &str), repository: &str, expect: Option<Nearness>) {
         let id = RepositoryId::derive(&Tenant::local(), &RepositoryName::new(repository));
         let path = RepoPath::parse(path).expect("a path");
         let symbol = SymbolEntry {
@@ -101,24 +138,28 @@ mod tests {
             is_test: false,
         };
         let parts: Vec<&str> = requested.split('.').collect();
-        let found = place_in(&parts, &symbol).is_some_and(|place| is_in(place, &symbol, repository));
+        let found = place_in(&parts, &symbol).and_then(|place| nearness(place, &symbol, repository));
         assert_eq!(found, expect, "{requested} {}", symbol.path);
     }
 
     #[test]
     fn first_parts_may_name_the_place() {
+        let (nearest, below) = (Some(Nearness::Nearest), Some(Nearness::Below));
         let broker = ("internal/base/base.go", "Broker");
-        check("base.Broker", broker, "queue", true);
-        check("internal.base.Broker", broker, "queue", true);
-        check("queue.Broker", broker, "acme/go-queue", true);
-        check("rdb.Broker", broker, "queue", false);
-        check("base.Brokers", broker, "queue", false);
-        check("Broker", broker, "queue", false);
-        check("base.Broker.Enqueue", ("internal/base/base.go", "Broker.Enqueue"), "queue", true);
-        check("base.Enqueue", ("internal/base/base.go", "Broker.Enqueue"), "queue", false);
+        check("base.Broker", broker, "queue", nearest);
+        check("internal.base.Broker", broker, "queue", nearest);
+        check("queue.Broker", broker, "acme/go-queue", below);
+        check("rdb.Broker", broker, "queue", None);
+        check("base.Brokers", broker, "queue", None);
+        check("Broker", broker, "queue", None);
+        check("base.Broker.Enqueue", ("internal/base/base.go", "Broker.Enqueue"), "queue", nearest);
+        check("base.Enqueue", ("internal/base/base.go", "Broker.Enqueue"), "queue", None);
+        check("sympy.Symbol", ("sympy/core/symbol.py", "Symbol"), "sympy", below);
+        check("user.Load", ("billing/load.go", "Load"), "acme/user-service", below);
+        check("user.Load", ("load.go", "Load"), "acme/user-service", nearest);
         // The root package has the name of the repository.
-        check("EasyRdf.Graph", ("lib/Graph.php", "Graph"), "php-easyrdf", true);
-        check("EasyRdf.Serialiser.Turtle", ("lib/Serialiser/Turtle.php", "Turtle"), "php-easyrdf", true);
-        check("EasyRdf.Parser.Turtle", ("lib/Serialiser/Turtle.php", "Turtle"), "php-easyrdf", false);
+        check("EasyRdf.Graph", ("lib/Graph.php", "Graph"), "php-easyrdf", nearest);
+        check("EasyRdf.Serialiser.Turtle", ("lib/Serialiser/Turtle.php", "Turtle"), "php-easyrdf", nearest);
+        check("EasyRdf.Parser.Turtle", ("lib/Serialiser/Turtle.php", "Turtle"), "php-easyrdf", None);
     }
 }

@@ -10,7 +10,7 @@ use cairn_redaction::{Given, Message, Phrase, quoted};
 
 use crate::changed::{ChangedDefinition, Definitions, has_other_name};
 use crate::chunk_id::ChunkId;
-use crate::file_names::{FileRequest, SAME_PATH, is_like_a_file};
+use crate::file_names::{FileRequest, SAME_PATH, SIMILAR, is_like_a_file};
 use crate::leading::{Leading, NamedPlace};
 use crate::named_code::{Absent, NamedAs, NamedCode};
 use crate::repositories::KnownRepository;
@@ -159,11 +159,6 @@ impl Searcher {
                 Err(error) => return Err(error),
             }
         }
-        let requested = found.notes.iter().filter(|note| !note.is_file).map(|note| note.requested.clone());
-        let requested: Vec<String> = requested.collect();
-        for name in requested {
-            found.facts.extend(self.note_of_definition_elsewhere(&name, view, selected).await?);
-        }
         Ok(found)
     }
 
@@ -190,7 +185,8 @@ impl Searcher {
     ) -> Result<Option<NameNote>, QueryError> {
         let matching = FileMatch::BaseName { similar: true };
         let mut files = self.names.files(view, scope, name, matching, NUM_SIMILAR).await?;
-        files.retain(|file| file.score >= MIN_MISSPELLED && is_misspelled(name, file.path.file_name()));
+        let is_similar = |score: u32| (MIN_MISSPELLED..=SIMILAR).contains(&score);
+        files.retain(|file| is_similar(file.score) && is_misspelled(name, file.path.file_name()));
         let similar: Vec<String> = files.iter().map(|file| file.path.to_string()).collect();
         let note = NameNote { requested: name.to_owned(), is_file: true, substitution: None, similar, place: None };
         Ok((!note.similar.is_empty()).then_some(note))

@@ -15,9 +15,7 @@ use crate::go_implementers::{Implementer, Implementers};
 use crate::named_code::{NamedCode, NamedNode};
 use crate::neighbours::{edges_to, has_full_node, via, via_edge};
 use crate::prepared_query::PreparedQuery;
-use crate::related_notes::{
-    Counted, MAX_RELATED, implemented_by_names, implements_by_names, no_edge_to, no_edges, num_edges_shown,
-};
+use crate::related_notes::{Counted, MAX_RELATED, implemented_by_names, implements_by_names, no_edge_to, no_edges};
 use crate::sites::{RepositoryFile, Site};
 use crate::{QueryError, Searcher};
 
@@ -76,6 +74,8 @@ pub(crate) struct Related {
     pub(crate) chunks: Vec<RelatedChunk>,
     /// Facts about the edges that the caller must know.
     pub(crate) notes: Vec<Message>,
+    /// The number of edges, for a sentence that also states how many of the chunks are shown.
+    pub(crate) counted: Option<Counted>,
 }
 
 impl Searcher {
@@ -92,9 +92,10 @@ impl Searcher {
         {
             let notes = if chunks.is_empty() { vec![no_edges(asked, named)] } else { Vec::new() };
             let chunks = chunks.into_iter().map(|(id, via)| RelatedChunk { id, definition: 0, via }).collect();
-            return Ok(Related { chunks, notes });
+            return Ok(Related { chunks, notes, counted: None });
         }
         let relation = relation_to(named, asked.relation);
+        let asked = &RelationshipAsked { relation, ..asked.clone() };
         let (follow, kinds) = edges_of(relation);
         let Traversal { mut reached, is_cut } = self.edges_at(query, scope, named, (follow, kinds)).await?;
         // The source of the edge is a whole repository, so the edge has no line that could be shown.
@@ -105,7 +106,10 @@ impl Searcher {
         if let (Some(other), true) = (&asked.other, first.is_empty()) {
             notes.push(match implemented.types.is_empty() {
                 true => no_edge_to(asked, other),
-                false => implements_by_names(asked, other),
+                false => {
+                    let (name, other) = (named.shown_name(&asked.name), names.other.shown_name(other));
+                    implements_by_names(name, other, implemented.is_partial)
+                }
             });
         }
         let positions = positions(asked, named);
@@ -116,19 +120,19 @@ impl Searcher {
         let mut chunks = self.package_uses(query, scope, asked, named, &reached).await?;
         let mut connections = self.connections(query, scope, (named, &positions), reached).await?;
         add(&mut connections, &implementers, &positions);
+        let has_others = !implementers.types.is_empty() || !implemented.types.is_empty();
         connections.splice(0..0, implemented.types.into_iter().map(Connection::of_type));
         chunks.extend(related_chunks(connections));
         let mut seen = BTreeSet::new();
         chunks.retain(|chunk| seen.insert(chunk.id));
-        let counted = Counted { num, num_edges, is_cut, is_all_shown: chunks.len() <= MAX_RELATED && num <= MAX_SITES };
+        let is_all_shown = chunks.len() <= MAX_RELATED && num <= MAX_SITES;
+        let counted = Counted { relation, num, num_edges, is_cut, is_all_shown, has_others };
         chunks.truncate(MAX_RELATED);
         notes.extend(implemented_by_names(named.shown_name(&asked.name), &implementers));
-        notes.extend(match counted.num {
-            0 if !implementers.types.is_empty() => None,
-            0 if asked.other.is_none() => Some(no_edges(asked, named)),
-            _ => num_edges_shown(asked, counted, chunks.len(), named),
-        });
-        Ok(Related { chunks, notes })
+        if num == 0 && implementers.types.is_empty() && asked.other.is_none() {
+            notes.push(no_edges(asked, named));
+        }
+        Ok(Related { chunks, notes, counted: Some(counted) })
     }
 
     async fn edges_at(

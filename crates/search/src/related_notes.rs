@@ -13,6 +13,7 @@ pub(crate) const MAX_RELATED: usize = 60;
 /// The number of nodes that the edges connect with the name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Counted {
+    pub(crate) relation: Relation,
     pub(crate) num: usize,
     /// The number of edges that lead to these nodes.
     pub(crate) num_edges: usize,
@@ -20,6 +21,8 @@ pub(crate) struct Counted {
     pub(crate) is_cut: bool,
     /// Whether the answer shows the sites of all these nodes.
     pub(crate) is_all_shown: bool,
+    /// Whether the answer also shows code that was found by the names of its methods, not by edges.
+    pub(crate) has_others: bool,
 }
 
 /// The maximum value of `limit` of `analyze_relationship`.
@@ -39,10 +42,12 @@ pub(crate) fn no_edges(asked: &RelationshipAsked, named: &NamedCode) -> Message 
     message.and("; the results are found by words.")
 }
 
-/// The sentence about a Go type that has the methods of the interface in the question.
-pub(crate) fn implements_by_names(asked: &RelationshipAsked, interface: &str) -> Message {
-    let message = Message::default().and(Given(&asked.name)).and(" has methods with the names of all methods of ");
-    let message = message.and(Given(interface)).and(". Go code does not state which interfaces a type implements, ");
+/// The sentence about a Go type that has the methods of the interface in the question. `is_partial` is true if
+/// not all methods of the interface were compared.
+pub(crate) fn implements_by_names(name: Message, interface: Message, is_partial: bool) -> Message {
+    let message = name.and(" has methods with the names of ").and(if is_partial { "many" } else { "all" });
+    let message = message.and(" methods of ").and(interface);
+    let message = message.and(". Go code does not state which interfaces a type implements, ");
     message.and("and the signatures are not compared.")
 }
 
@@ -79,30 +84,34 @@ pub(crate) fn no_edge_to(asked: &RelationshipAsked, other: &str) -> Message {
 }
 
 /// The sentence that states how many chunks show edges of the name, because other results come after these
-/// chunks. If not all chunks are shown, the sentence suggests a call that lists all edges.
+/// chunks. If not all chunks are shown, the sentence suggests a call that lists all edges. `None` if no chunk
+/// is shown, or if all edges are shown between other code, so that the results with edges are not the first.
 pub(crate) fn num_edges_shown(
     asked: &RelationshipAsked,
     counted: Counted,
     num_shown: usize,
     named: &NamedCode,
 ) -> Option<Message> {
-    let name = named.shown_name(&asked.name);
+    let (name, relation) = (named.shown_name(&asked.name), counted.relation);
+    if num_shown == 0 {
+        return None;
+    }
     if counted.is_all_shown && !counted.is_cut {
         let message = match num_shown {
             1 => Message::from("The first result shows the "),
             num => Message::from("The first ").and(num).and(" results show the "),
         };
-        let message = message.and(words_of(asked.relation)).and(" ").and(name).and(" in the graph");
-        let is_list = asked.other.is_none() && counted.num > 0 && num_shown > 0;
+        let message = message.and(words_of(relation)).and(" ").and(name).and(" in the graph");
+        let is_list = asked.other.is_none() && counted.num > 0 && !counted.has_others;
         return is_list.then(|| message.and("; all other results are found by words."));
     }
     let at_least = if counted.is_cut { "at least " } else { "" };
-    let (words, num) = (words_of(asked.relation), counted.num);
+    let (words, num) = (words_of(relation), counted.num);
     let message = Message::from("The graph contains ").and(at_least).and(num).and(" ").and(words).and(" ");
     let message = message.and(name).and("; the first ").and(num_shown).and(" places are shown first.");
     // A call with a shortened target would not work.
     let is_exact = |target: &String| quoted(target).as_str() == target;
-    let Some((target, mode)) = named.target(&asked.name).filter(is_exact).zip(mode_of(asked.relation)) else {
+    let Some((target, mode)) = named.target(&asked.name).filter(is_exact).zip(mode_of(relation)) else {
         return Some(message);
     };
     let limit = counted.num_edges.max(num).min(MAX_LIMIT);

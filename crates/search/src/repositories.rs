@@ -12,11 +12,12 @@ use crate::{FieldFault, NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// The hint in errors that occur because no repository is visible to the caller. Each front end adds a remedy
 /// to this hint.
+pub const NOTHING_INDEXED: &str = "nothing is indexed yet";
+
 /// The similarity, in percent, of a name that contains the requested word.
 const OF_PART: u32 = 50;
 /// Shorter words are not compared with the parts of names.
 const MIN_PART: usize = 3;
-pub const NOTHING_INDEXED: &str = "nothing is indexed yet";
 
 /// Maximum number of names in an answer's list of repositories without a published generation.
 pub(crate) const MAX_NOT_INDEXED: usize = 3;

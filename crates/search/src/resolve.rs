@@ -72,7 +72,7 @@ impl NameMatching {
 /// How the name of a definition matches the requested name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MatchedName {
-    /// The qualified name of the definition.
+    /// The qualified name of the definition. For a default export, the path of its file comes first.
     pub name: String,
     pub matching: NameMatching,
     /// In thousandths.
@@ -104,13 +104,17 @@ impl MatchedName {
             NameTier::Exact => (NameMatching::Exact, "same name".to_owned()),
             NameTier::Case => (NameMatching::Case, "other case".to_owned()),
             NameTier::Style if hit.reasons.contains(Reason::DefaultExport) => {
-                (NameMatching::File, hit.reasons.to_string())
+                (NameMatching::Fuzzy, hit.reasons.to_string())
             }
             NameTier::Style => (NameMatching::Style, "other style".to_owned()),
             NameTier::Near if hit.reasons == Reasons::NONE => (NameMatching::Fuzzy, "same words".to_owned()),
             NameTier::Near => (NameMatching::Fuzzy, hit.reasons.to_string()),
         };
-        Self { name: hit.symbol.qualified_name.clone(), matching, score: hit.score, reason }
+        let name = match hit.reasons.contains(Reason::DefaultExport) {
+            true => format!("{}#{}", hit.symbol.path, hit.symbol.qualified_name),
+            false => hit.symbol.qualified_name.clone(),
+        };
+        Self { name, matching, score: hit.score, reason }
     }
 }
 
@@ -190,6 +194,13 @@ impl Resolved {
     /// Whether the definitions have the requested name, apart from case and style.
     pub(crate) fn is_same_name(&self) -> bool {
         self.definitions.first().is_some_and(|first| first.tier != NameTier::Near)
+    }
+
+    /// Whether the name of the definitions itself is the requested name, apart from case and style, and not the
+    /// name of their file or place.
+    pub(crate) fn has_exactly_this_name(&self) -> bool {
+        let is_same = |used: &Substitution| used.is_same_name();
+        self.is_same_name() && !self.is_by_place && self.substitution.as_ref().is_none_or(is_same)
     }
 
     /// The qualified names of the definitions and of the near names, without duplicates.

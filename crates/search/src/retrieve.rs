@@ -15,6 +15,7 @@ use crate::chunk_id::{ChunkId, Chunks, chunks_by_id, id_of_chunk};
 use crate::joined_lists::{DEPTH, NamedChunks, joined, with_chunks};
 use crate::prepared_query::PreparedQuery;
 use crate::related::Related;
+use crate::related_notes::num_edges_shown;
 use crate::repositories::KnownRepository;
 use crate::sites::RepositoryFile;
 use crate::{QueryError, Searcher};
@@ -119,12 +120,15 @@ impl Searcher {
             self.related(query, scope)
         )?;
         let HitLists { dense: scored, sparse, records } = lists;
-        let Related { chunks: related, mut notes } = related;
+        let Related { chunks: related, mut notes, counted } = related;
         let leading = with_chunks(leading(query, &symbols));
         let mut named = NamedChunks { beginnings, of_kind, definitions: with_chunks(symbols), leading, related };
         let chunks = self.with_named(query, scope, filter, records, &named).await?;
         let num_related = named.related.len();
         named.keep_only(&chunks);
+        if let (Some(asked), Some(counted)) = (&query.parsed.relationship, counted) {
+            notes.extend(num_edges_shown(asked, counted, named.related.len(), &query.names.related));
+        }
         notes.extend(excluded(num_related - named.related.len(), num_related));
         let hides_related = named.related.is_empty() && num_related > 0;
         let dense = &scored[..scored.len().min(DEPTH)];

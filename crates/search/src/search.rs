@@ -155,6 +155,11 @@ impl Searcher {
         };
         let mut retrieved = self.retrieve_once(view, &asked, &selected).await?;
         retrieved.notes.extend(of_other_models);
+        // These notes depend on the caller, so they are not cached.
+        let of_others =
+            self.notes_of_definitions_elsewhere(&retrieved.query.names.notes, &retrieved.query.view, &selected);
+        let of_others = of_others.await?;
+        retrieved.notes.extend(of_others);
         let since = since.or(retrieved.since).unwrap_or_default();
         let seq = retrieved.query.view.seq;
         let start = Cursor { question, since, seq, offset: offset as u64, issued_at_ms: now_ms };

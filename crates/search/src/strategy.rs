@@ -241,8 +241,9 @@ impl Searcher {
             return Ok((hits, relevance));
         }
         let in_scope = &self.scope_of(selected);
-        if let Some(name) = self.unmentioned_name(query, in_scope, &hits).await? {
-            let relevance = AnswerRelevance { is_relevant: false, score: None, missing: vec![name] };
+        if *filter == ChunkFilter::default()
+            && let Some(relevance) = self.unmentioned_name(query, in_scope, &hits).await?
+        {
             return Ok((hits, relevance));
         }
         let scope = &without(self.scope_since(selected, filter), &left_out);

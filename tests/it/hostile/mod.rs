@@ -2,7 +2,7 @@
 //! its limits and list the outcome of the file. The other files of the repository must be found.
 
 mod names;
-mod processes;
+pub(crate) mod processes;
 mod shapes;
 
 use std::collections::BTreeMap;

@@ -112,18 +112,29 @@ fn ticks_at_end(program: &Child) -> u64 {
 const LONGEST_END: Duration = Duration::from_secs(60);
 
 /// `USER_HZ`, which has the same value on all Linux systems.
-const TICKS_PER_SECOND: f64 = 100.0;
+pub(crate) const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Processor ticks in user mode and in system mode. These are the 14th and 15th fields of `stat`. The fields
-/// are counted from the end of the name in parentheses.
+/// Processor ticks in user mode and in system mode.
 fn ticks_of(process: u32) -> Option<u64> {
+    ticks(process, 2)
+}
+
+/// Processor ticks of a process and of its children that have ended.
+pub(crate) fn ticks_with_children_of(process: u32) -> Option<u64> {
+    ticks(process, 4)
+}
+
+/// The sum of fields of `stat`, beginning with the 14th. The 14th and 15th fields are the ticks of the process
+/// in user mode and in system mode. The next two fields are those of its ended children. The fields are counted
+/// from the end of the name in parentheses.
+fn ticks(process: u32, num_fields: usize) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    let mut fields = stat.rsplit_once(") ")?.1.split(' ').skip(11);
-    Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
+    let fields = stat.rsplit_once(") ")?.1.split(' ').skip(11).take(num_fields);
+    fields.map(|field| field.parse::<u64>().ok()).sum()
 }
 
 /// `VmHWM`: the peak of the resident memory.
-fn peak_kib(process: u32) -> Option<u64> {
+pub(crate) fn peak_kib(process: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     line.split_whitespace().nth(1)?.parse().ok()

@@ -1,7 +1,7 @@
 //! Other names of languages.
 
 /// Common names of languages that differ from the names in the table. Sorted.
-const OTHER_NAMES: [(&str, &str); 19] = [
+const OTHER_NAMES: [(&str, &str); 21] = [
     ("c#", "csharp"),
     ("c++", "cpp"),
     ("cs", "csharp"),
@@ -14,6 +14,8 @@ const OTHER_NAMES: [(&str, &str); 19] = [
     ("kt", "kotlin"),
     ("md", "markdown"),
     ("node", "javascript"),
+    ("node.js", "javascript"),
+    ("nodejs", "javascript"),
     ("py", "python"),
     ("python3", "python"),
     ("rb", "ruby"),

@@ -16,10 +16,11 @@ pub enum Reason {
     OtherOwner,
     OtherWord,
     DefaultExport,
+    OtherPlace,
 }
 
 impl Reason {
-    pub const ALL: [Reason; 13] = [
+    pub const ALL: [Reason; 14] = [
         Reason::Typo,
         Reason::OtherOrder,
         Reason::MissingWords,
@@ -33,6 +34,7 @@ impl Reason {
         Reason::OtherOwner,
         Reason::OtherWord,
         Reason::DefaultExport,
+        Reason::OtherPlace,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -50,6 +52,7 @@ impl Reason {
             Reason::OtherOwner => "other owner",
             Reason::OtherWord => "another word",
             Reason::DefaultExport => "default export of the file",
+            Reason::OtherPlace => "defined further below the named place",
         }
     }
 }

@@ -91,15 +91,19 @@ fn is_of_name(letter: char) -> bool {
 
 /// The name at the start of a text, and the text after the name: `Foo.bar`, `Foo::bar`, `empty?`.
 fn name_at(text: &str) -> Option<(&str, &str)> {
+    name_with_joints(text, &["::", "."])
+}
+
+fn name_with_joints<'a>(text: &'a str, joints: &[&str]) -> Option<(&'a str, &'a str)> {
     if text.starts_with(|letter: char| !is_of_name(letter) || letter.is_numeric()) {
         return None;
     }
     let mut end = 0;
     loop {
         end += text[end..].find(|letter: char| !is_of_name(letter)).unwrap_or(text.len() - end);
-        let joint = ["::", ".", ":"]
-            .into_iter()
-            .find(|joint| text[end..].strip_prefix(joint).is_some_and(|after| after.starts_with(is_of_name)));
+        let is_joint =
+            |joint: &&&str| text[end..].strip_prefix(**joint).is_some_and(|after| after.starts_with(is_of_name));
+        let joint = joints.iter().find(is_joint);
         match joint {
             Some(joint) => end += joint.len(),
             None => break,
@@ -112,9 +116,11 @@ fn name_at(text: &str) -> Option<(&str, &str)> {
 /// The text after the closing bracket that belongs to the bracket at the start of the text. `None` if there
 /// is no such bracket.
 fn after_brackets(text: &str, open: char, close: char) -> Option<&str> {
-    let mut depth = 0;
+    let (mut depth, mut before) = (0, ' ');
     for (at, letter) in text.char_indices() {
-        depth += i32::from(letter == open) - i32::from(letter == close);
+        let is_arrow = letter == '>' && matches!(before, '-' | '=');
+        depth += i32::from(letter == open) - i32::from(letter == close && !is_arrow);
+        before = letter;
         if depth == 0 {
             return Some(&text[at + letter.len_utf8()..]);
         }
@@ -132,11 +138,14 @@ fn without_type_parameters(text: &str) -> &str {
 fn function_name<'a>(text: &'a str, keyword: &str) -> Option<&'a str> {
     // A method in Go has a receiver: `func (s *Server) Serve(…)`.
     let receiver = text.starts_with('(').then(|| after_brackets(text, '(', ')')).flatten();
-    let (name, rest) = name_at(receiver.unwrap_or(text).trim_start())?;
+    // In Lua, a colon precedes the name of a method: `function M:parse(…)`.
+    let joints: &[&str] = if keyword == "function" { &["::", ".", ":"] } else { &["::", "."] };
+    let (name, rest) = name_with_joints(receiver.unwrap_or(text).trim_start(), joints)?;
     let rest = without_type_parameters(rest);
     if !rest.starts_with('(') {
-        let is_body = rest.starts_with([':', '=']) || rest.ends_with('{') || rest == "do" || rest.ends_with(" do");
-        return is_body.then_some(name);
+        let is_typed = rest.starts_with(':') && (rest == ":" || rest.contains('='));
+        let is_of_elixir = keyword.starts_with("def") && (rest == "do" || rest.ends_with(" do"));
+        return (rest.starts_with('=') || is_typed || rest.ends_with('{') || is_of_elixir).then_some(name);
     }
     let Some(after) = after_brackets(rest, '(', ')').map(str::trim_start) else {
         return rest.ends_with(['(', ',']).then_some(name);
@@ -144,10 +153,15 @@ fn function_name<'a>(text: &'a str, keyword: &str) -> Option<&'a str> {
     (is_end_of_signature(after) || keyword == "func" && is_go_result(after)).then_some(name)
 }
 
-/// Whether a text is empty or continues a signature after its parameters.
+/// Whether a text is empty or continues a signature after its parameters. Words that are also used in sentences,
+/// such as `where`, must be followed by a body or a result.
 fn is_end_of_signature(text: &str) -> bool {
-    let starts = ["{", ":", ";", "->", "=", "where ", "throws ", "async ", "const", "noexcept", "override"];
-    text.is_empty() || text == "do" || starts.iter().any(|start| text.starts_with(start))
+    let starts = ["{", ":", ";", "->", "=", "const", "noexcept", "override"];
+    let is_clause = ["where ", "throws ", "async "].iter().any(|start| text.starts_with(start));
+    text.is_empty()
+        || text == "do"
+        || starts.iter().any(|start| text.starts_with(start))
+        || is_clause && (text.ends_with(['{', ';']) || text.contains("->"))
 }
 
 /// Whether a text can be the result of a function in Go: `error`, `(int, error)`, `*Server {`.
@@ -166,7 +180,7 @@ fn type_name<'a>(text: &'a str, keyword: &str, has_modifier: bool) -> Option<&'a
     // In Ruby, `<` precedes the base class.
     let rest = without_type_parameters(after);
     let is_capitalised = name.starts_with(char::is_uppercase);
-    let is_base = ["extends ", "implements ", "with ", "for "].iter().any(|start| rest.starts_with(start));
+    let is_base = ["extends ", "implements "].iter().any(|start| rest.starts_with(start));
     let is_body = rest.starts_with(['{', ';']) || rest.starts_with('(') && is_body_after(rest);
     let is_of_python = rest.trim_end() == ":";
     let is_defined = match keyword {
@@ -182,7 +196,12 @@ fn type_name<'a>(text: &'a str, keyword: &str, has_modifier: bool) -> Option<&'a
 /// Whether the names of base classes follow, as in `class Foo : Bar` and `class Foo < Bar`.
 fn has_bases(text: &str) -> bool {
     let bases = text.strip_prefix([':', '<']);
-    bases.is_some_and(|bases| bases.split_whitespace().all(|word| !is_stop_word(&word.to_lowercase())))
+    let is_base = |word: &str| {
+        let is_access = ["public", "private", "protected", "virtual"].contains(&word);
+        is_access || word.starts_with(char::is_uppercase) || word.contains("::")
+    };
+    let words = |bases: &str| bases.split([' ', ',', '<', '>', '(', ')']).filter(|word| !word.is_empty()).all(is_base);
+    bases.is_some_and(words)
 }
 
 /// Whether a body follows the brackets at the start of a text: `(Bar):`, `(int x);`.
@@ -233,9 +252,15 @@ fn name_without_keyword(line: &str, num_modifiers: usize) -> Option<String> {
     let is_defined = match after_brackets(after, '(', ')').map(str::trim) {
         Some(rest) if after.starts_with('(') => {
             let ends_with_body = rest.starts_with('{') || rest.ends_with('{') && is_end_of_signature(rest);
-            ends_with_body || has_types && (rest.starts_with(';') || num_modifiers > 0 && is_end_of_signature(rest))
+            // Prose has a blank before a bracket: "abstract syntax tree (AST)".
+            let is_signature = num_modifiers > 0 && before.len() == open;
+            let is_end = is_end_of_signature(rest) || rest.starts_with("throws ");
+            ends_with_body || has_types && (rest == ";" || is_signature && is_end)
         }
-        _ => num_modifiers > 0 && has_types && after.starts_with(['=', ';']),
+        _ => {
+            let is_statement = line.trim_end().ends_with([';', '{', '(', '[']);
+            num_modifiers > 0 && has_types && is_statement && (after.starts_with('=') || after.trim() == ";")
+        }
     };
     is_defined.then(|| name.to_owned())
 }
@@ -296,6 +321,12 @@ mod tests {
             ("find def f(self):", "f"),
             ("template <typename T> class Foo {", "Foo"),
             ("@property\ndef size(self):", "size"),
+            ("function M:parse(input)", "M:parse"),
+            ("export const port:number = 3000", "port"),
+            ("class Dog:Animal {", "Dog"),
+            ("class Dog : public std::vector<Animal>", "Dog"),
+            ("impl<F: Fn(u32) -> T> Stack<F> {", "Stack"),
+            ("public void load() throws IOException", "load"),
             ("fn parse(input: &str) -> Ast {\n    parse_all(input)\n}", "parse"),
         ] {
             assert_eq!(defined_name(line).unwrap_or_default(), name, "{line}");
@@ -329,6 +360,23 @@ mod tests {
             "implement Foo for Bar",
             "Ѩ<𞹗:;",
             "async handlers (slow)",
+            "abstract syntax tree (AST)",
+            "virtual file system (VFS)",
+            "async request handlers (slow)",
+            "internal server error; how is it handled",
+            "retry logic (exponential); where is it",
+            "default request timeout = 30 seconds",
+            "module Auth: token refresh broken",
+            "class UserService: memory leak",
+            "class Parser with error recovery",
+            "find class Billing for recurring payments",
+            "function parse_url: who calls it?",
+            "fun fact: the parser is slow",
+            "sub agents: how are they started?",
+            "explain what function pointers do",
+            "find function callers of parse and what they do",
+            "function loadConfig(path) throws FileNotFoundError",
+            "function parse(text) where is it called",
             "",
         ] {
             assert_eq!(defined_name(question), None, "{question}");

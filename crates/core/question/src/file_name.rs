@@ -81,7 +81,7 @@ pub fn is_written_like_a_file(text: &str) -> bool {
 /// word does not matter.
 pub fn only_word(question: &str) -> Option<String> {
     let tokens = tokens_of(question);
-    let index = (0..tokens.len()).find(|index| has_only_lead_ins(&tokens, *index))?;
+    let index = (0..tokens.len()).rev().find(|index| has_only_lead_ins(&tokens, *index))?;
     Some(tokens[index].text.clone()).filter(|word| !word.contains(char::is_whitespace))
 }
 

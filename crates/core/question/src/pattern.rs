@@ -172,19 +172,30 @@ pub(crate) fn find(tokens: &[Token], names: Option<&[String]>) -> Option<Pattern
         let words = (found.start..found.end).filter(|index| !is_captured(index) && !is_filler(&tokens[*index]));
         let subject = found.capture("x").map(|range| without_determiners(tokens, range));
         let subject = subject.map(|range| without_request(tokens, range));
-        let subject = subject.filter(|range| !tokens[range.clone()].iter().all(is_general));
+        // "repository" is a place in "patterns of this repository", and the subject in "repository pattern".
+        let is_pattern_word = |index: usize| index < found.end && !is_captured(&index);
+        let is_before = |range: &Range<usize>| (range.end..found.end).any(is_pattern_word);
+        let subject = subject.filter(|range| {
+            let general: &[&[&str]] = match is_before(range) {
+                true => &[list("list"), list("lead"), list("pattern_qualifiers"), *DETERMINERS],
+                false => &[list("pattern_scopes"), *DETERMINERS],
+            };
+            !tokens[range.clone()].iter().all(|token| is_general(token, general))
+        });
         let asks_how_it_works = matches!(guard, Guard::Work | Guard::PluralWork);
         Some(PatternFound { subject, words: words.collect(), asks_how_it_works })
     })
 }
 
 /// Whether a word before or after "patterns" names no kind of code: "list all patterns of this project".
-fn is_general(token: &Token) -> bool {
-    !token.is_span() && is_general_word(&token.lower)
+fn is_general(token: &Token, general: &[&[&str]]) -> bool {
+    !token.is_span() && general.iter().any(|words| words.contains(&token.lower.as_str()))
 }
 
+/// Whether a word of a question about all patterns names no kind of code.
 pub(crate) fn is_general_word(word: &str) -> bool {
-    [list("list"), list("lead"), list("pattern_scopes"), *DETERMINERS].iter().any(|words| words.contains(&word))
+    let general = [list("list"), list("lead"), list("pattern_qualifiers"), list("pattern_scopes"), *DETERMINERS];
+    general.iter().any(|words| words.contains(&word))
 }
 
 fn is_filler(token: &Token) -> bool {
@@ -331,6 +342,11 @@ mod tests {
             check(question, "");
         }
         check("list all importer patterns", "importer");
+        check("repository pattern", "repository");
+        check("why do we follow the repository pattern", "repository");
+        check("how does the repository pattern work in the orders service", "repository");
+        check("pattern for search", "search");
+        check("conventions for names", "names");
     }
 
     #[test]

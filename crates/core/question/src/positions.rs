@@ -37,13 +37,17 @@ fn starts_with_digit(text: &str) -> bool {
     text.starts_with(|letter: char| letter.is_ascii_digit())
 }
 
-/// Whether a text before a position is the name or the path of a file. The last part of a path needs no
-/// extension, because a position shows that it is a file: `bin/run:12`.
+/// The directories of programs without an extension.
+const DIRECTORIES_OF_PROGRAMS: [&str; 5] = ["bin", "hack", "script", "scripts", "tools"];
+
+/// Whether a text before a position is the name or the path of a file. The name of a program needs no
+/// extension: `bin/run:12`. Other texts of this form are tags of images, such as `bitnami/redis:7`.
 fn is_file(text: &str) -> bool {
-    let is_path =
-        text.contains('/') && text.chars().all(|letter| letter.is_alphanumeric() || "._-/+@".contains(letter));
+    let is_path = text.chars().all(|letter| letter.is_alphanumeric() || "._-/+@".contains(letter));
+    let mut directories = text.split('/').rev().skip(1);
+    let is_program = is_path && directories.any(|directory| DIRECTORIES_OF_PROGRAMS.contains(&directory));
     let has_name = text.chars().any(char::is_alphabetic) && !text.ends_with('/');
-    has_name && (is_file_text(text) || is_bare_file(text) || is_path)
+    has_name && (is_file_text(text) || is_bare_file(text) || is_program)
 }
 
 /// The first and the last line of a position. A column is ignored: `642:13` is line 642.
@@ -94,6 +98,8 @@ mod tests {
             "src/server.py#Server.run",
             "server.go:0",
             "key:1",
+            "bitnami/redis:7",
+            "library/postgres:16",
             "f.py:1x",
         ] {
             assert_eq!(file_and_lines(text), None, "{text}");

@@ -269,6 +269,7 @@ fn is_accepted(tokens: &[Token], found: &Found, guard: Guard) -> bool {
     (found.is_strong || !is_weak)
         && has_preposition(tokens, found)
         && !is_verb_of_name(tokens, found)
+        && !found.captures.iter().any(|(_, name)| name.len() == 1 && tokens[name.start].is_any(list("literals")))
         && match guard {
             Guard::None => true,
             Guard::Strong => found.is_strong,
@@ -293,7 +294,8 @@ fn is_accepted(tokens: &[Token], found: &Found, guard: Guard) -> bool {
 fn has_general_subject(tokens: &[Token], found: &Found) -> bool {
     let at = found.relation_tokens.start;
     let subject = (found.start..at).rev().find(|index| !tokens[*index].is_any(&ADVERBS));
-    subject.is_some_and(|index| is_general(&tokens[index]) || is_plural(&tokens[index].lower))
+    let is_plural = |index: usize| !is_strong(tokens, index) && is_plural(&tokens[index].lower);
+    subject.is_some_and(|index| is_general(&tokens[index]) || is_plural(index))
 }
 
 /// Whether a word names a kind of code or the whole program.
@@ -338,7 +340,9 @@ fn is_verb_of_name(tokens: &[Token], found: &Found) -> bool {
     let (at, after) = (found.relation_tokens.start, found.relation_tokens.end);
     let is_name = |index: usize| index < tokens.len() && is_strong(tokens, index);
     let is_between = at > 0 && is_name(at - 1) && is_name(after);
-    let is_clause = at > 1 && tokens[at - 2].is_any(&["when", "whenever", "if", "once", "after", "before", "while"]);
+    let is_clause = at > 1
+        && !tokens[at - 1].is_any(&DETERMINERS)
+        && tokens[at - 2].is_any(&["when", "whenever", "if", "once", "after", "before", "while"]);
     let before = (0..found.start).rev().find(|index| !tokens[*index].is_any(&DETERMINERS));
     let is_question = at > found.start && before.is_some_and(|index| tokens[index].is_any(list("does")));
     VERBS.iter().any(is_verb) && (is_between || is_clause || is_question)

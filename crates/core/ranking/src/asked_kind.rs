@@ -184,7 +184,7 @@ fn in_noun_phrase(words: &[&str]) -> Option<FileKind> {
         && !before.iter().any(is_of_sentence)
         && !matches!(before, [word] if is_in(&VERBS_OR_NOUNS, word))
         && !has_main_verb(rest)
-        && (!kind.is_license() || is_own_license(before, rest));
+        && (!kind.is_license() && !phrase.ends_with(&["history"]) || is_about_own_code(before, rest));
     is_request.then_some(kind)
 }
 
@@ -195,8 +195,10 @@ fn asks_for_news(words: &[&str]) -> bool {
     match rest {
         [] => words.contains(&"new"),
         ["in" | "with" | "since" | "between" | "from", rest @ ..] => {
-            rest.iter().any(is_version)
-                || matches!(rest, [version] if version.starts_with('v') && version[1..].starts_with(|letter: char| letter.is_ascii_digit()))
+            let is_numbered = |word: &&str| {
+                word.strip_prefix('v').is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit()))
+            };
+            rest.last().is_some_and(|last| is_version(last) || is_numbered(last))
         }
         _ => false,
     }
@@ -211,8 +213,9 @@ fn asks_for_license(words: &[&str]) -> bool {
     }
 }
 
-/// Whether the words beside "license" mean the licence of the code itself, and not the licence of a user.
-fn is_own_license(before: &[&str], after: &[&str]) -> bool {
+/// Whether the words beside "license" or "history" mean the licence or the history of the code itself, and not
+/// of a thing that the code handles.
+fn is_about_own_code(before: &[&str], after: &[&str]) -> bool {
     before.iter().chain(after).all(|word| is_of_own_code(word) || is_in(&LICENSES, word))
 }
 
@@ -421,6 +424,9 @@ mod tests {
             "schema migration from old versions",
             "contest latest",
             "what changed in the parser",
+            "what changed in the HTTP/2 client",
+            "changes in release workflow",
+            "version history of a document",
             "changes in the parser",
             "changes",
             "what changed since yesterday",

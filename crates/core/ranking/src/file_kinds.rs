@@ -106,7 +106,7 @@ const KINDS: [(&[&str], Content); 44] = [
     (&["shell script", "bash script", "sh script"], FilesAndLanguage(&["*.sh", "*.bash", "*.zsh"], "bash")),
     (&["test"], Tests),
     (
-        &["changelog", "change log", "release note", "release history", "version history", "list of changes"],
+        &["changelog", "change log", "release note", "release history", "version history"],
         Documents(&["changelog", "change_log", "change-log", "changes", "history", "news", "release", "whatsnew"]),
     ),
     (

@@ -45,6 +45,7 @@ mod weights;
 mod word_match;
 mod word_pairs;
 mod words;
+mod work_questions;
 
 pub use asked_file::asks_for_file;
 pub use budget::{Cut, Fit, ShownLines, estimate_tokens, fit, fit_at_least_one, lines_around, truncate_lines};

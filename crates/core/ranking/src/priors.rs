@@ -6,6 +6,7 @@
 use cairn_domain::{ChunkKind, ChunkRecord};
 
 use crate::asked_kind::asked_kind;
+use crate::work_questions::is_about_work;
 use crate::{FileKind, Signal, Signals, words};
 
 /// A factor by which a score is multiplied.
@@ -85,7 +86,7 @@ pub struct Subjects {
     pub documents: bool,
     /// The question asks how to build, test or start the code, or asks about a module or the conventions.
     pub navigation: bool,
-    /// The question asks how to build, test, install or change the code.
+    /// The question asks about work with the repository, for example how to build it.
     pub work: bool,
     pub patterns: bool,
     pub examples: bool,
@@ -139,42 +140,6 @@ const EXAMPLE_WORDS: [&str; 10] =
 const PATTERN_WORDS: [&str; 6] = ["convention", "conventions", "pattern", "patterns", "typical", "typically"];
 const NAVIGATION_WORDS: [&str; 7] =
     ["agents", "architecture", "conventions", "module", "modules", "onboarding", "structure"];
-/// Pairs of words that show that a question asks for navigation documents. The two words must be in this
-/// order, with at most one word between them.
-const NAVIGATION_PAIRS: [(&str, &str); 32] = [
-    ("build", "project"),
-    ("build", "test"),
-    ("build", "with"),
-    ("checks", "run"),
-    ("coding", "style"),
-    ("compile", "code"),
-    ("compile", "project"),
-    ("configure", "build"),
-    ("continuous", "integration"),
-    ("entry", "point"),
-    ("entry", "points"),
-    ("getting", "started"),
-    ("how", "build"),
-    ("how", "compile"),
-    ("how", "contribute"),
-    ("how", "start"),
-    ("how", "test"),
-    ("need", "compile"),
-    ("pull", "request"),
-    ("run", "checks"),
-    ("run", "lint"),
-    ("run", "linter"),
-    ("run", "suite"),
-    ("run", "test"),
-    ("run", "tests"),
-    ("running", "tests"),
-    ("send", "patch"),
-    ("sending", "patch"),
-    ("submit", "patch"),
-    ("test", "run"),
-    ("tests", "run"),
-    ("where", "start"),
-];
 /// Extensions of files whose chunks of kind `text` contain prose or data, not code. Sorted.
 const TEXT_EXTENSIONS: [&str; 22] = [
     "adoc", "cfg", "conf", "css", "csv", "htm", "html", "ini", "json", "log", "lst", "md", "po", "rst", "sql", "svg",
@@ -190,15 +155,11 @@ impl Subjects {
         let mut asked: Vec<String> = Vec::new();
         words(question, |word| asked.push(word.to_owned()));
         let has = |list: &[&str]| asked.iter().any(|word| list.contains(&word.as_str()));
-        let follows = |(first, second): &(&str, &str)| {
-            let is_followed = |at: usize| asked[at + 1..].iter().take(3).any(|word| word == second);
-            (0..asked.len()).any(|at| asked[at] == *first && is_followed(at))
-        };
         let names_document = question
             .split_whitespace()
             .map(|token| token.trim_end_matches(['?', '.', ',', '`', '"', '\'']).to_ascii_lowercase())
             .any(|token| DOCUMENT_EXTENSIONS.iter().any(|end| token.ends_with(end)));
-        let is_about_work = NAVIGATION_PAIRS.iter().any(follows);
+        let is_about_work = is_about_work(&asked);
         let file_kind = asked_kind(question);
         Self {
             tests: has(&TEST_WORDS) || file_kind.is_some_and(|kind| kind.is_of_tests()),
@@ -296,7 +257,7 @@ mod tests {
             &NAVIGATION_WORDS,
             &TEXT_EXTENSIONS,
         ];
-        assert!(lists.iter().all(|list| list.is_sorted()) && NAVIGATION_PAIRS.is_sorted());
+        assert!(lists.iter().all(|list| list.is_sorted()));
     }
 
     #[test]

@@ -107,11 +107,19 @@ pub struct AnswerRelevance {
     pub score: Option<i64>,
     /// The keywords that no chunk contains, in the order of the question.
     pub missing: Vec<String>,
+    /// The number of best hits whose texts were searched for `missing`. `None` if the counts of all chunks were
+    /// used.
+    pub num_compared: Option<usize>,
 }
 
 impl AnswerRelevance {
     /// The relevance of results that are shown without a score.
-    pub const SHOWN: Self = Self { is_relevant: true, score: None, missing: Vec::new() };
+    pub const SHOWN: Self = Self { is_relevant: true, score: None, missing: Vec::new(), num_compared: None };
+
+    /// The relevance of results that are not shown, because no chunk contains the words `missing`.
+    pub const fn without_words(missing: Vec<String>, num_compared: Option<usize>) -> Self {
+        Self { is_relevant: false, score: None, missing, num_compared }
+    }
 }
 
 impl DenseEvidence {
@@ -147,10 +155,10 @@ impl Evidence {
     pub fn relevance(&self, frequencies: &ScopeFrequencies) -> AnswerRelevance {
         let can_be_refused = !self.is_direct && frequencies.num_chunks() > 0;
         if let Some(name) = self.random_name.as_ref().filter(|name| can_be_refused && self.is_absent(name)) {
-            return AnswerRelevance { is_relevant: false, score: None, missing: vec![name.clone()] };
+            return AnswerRelevance::without_words(vec![name.clone()], None);
         }
         if can_be_refused && self.is_without_words {
-            return AnswerRelevance { is_relevant: false, score: None, missing: Vec::new() };
+            return AnswerRelevance::without_words(Vec::new(), None);
         }
         let missing: Vec<&KeywordEvidence> = self.keywords.iter().filter(|keyword| keyword.is_missing()).collect();
         let has_subject = missing.iter().any(|keyword| keyword.subject.is_some());
@@ -167,7 +175,7 @@ impl Evidence {
         let is_half = num_keywords == 2 && missing.len() == 1 && !has_subject;
         let is_relevant = score >= if is_half { MIN_SCORE_OF_TWO } else { MIN_SCORE } && !is_gibberish;
         let missing = missing.iter().map(|keyword| keyword.word.clone()).collect();
-        AnswerRelevance { is_relevant, score: Some(score), missing }
+        AnswerRelevance { is_relevant, score: Some(score), missing, num_compared: None }
     }
 
     /// Whether a name that looks random is assumed to be in no chunk. Two conditions must hold: the words of

@@ -89,34 +89,38 @@ type StoryRank = (bool, u8, u64, Reverse<usize>, usize, Reverse<Vec<NodeKey>>);
 /// unless the path has both ends that the question states. If the question states only a subject, some node
 /// must match it.
 ///
-/// For each node and each length, only the best path to this node is continued. So the number of steps is
-/// bounded by the number of edges.
+/// For each node and each length, only the best path with a call and the best path without a call are continued.
+/// So the number of steps is bounded by twice the number of edges.
 pub fn best_story(links: &[Link], ends: Ends, relevance: impl Fn(NodeKey) -> Relevance) -> Option<Story> {
     let nodes: BTreeSet<NodeKey> = links.iter().flat_map(|link| [link.previous, link.node]).collect();
     let relevance: BTreeMap<NodeKey, Relevance> = nodes.into_iter().map(|node| (node, relevance(node))).collect();
-    let first = |(node, relevance): (&NodeKey, &Relevance)| Some((*node, Path::starting_at(*node, *relevance)?));
-    let mut paths: BTreeMap<NodeKey, Path> = relevance.iter().filter_map(first).collect();
+    let first =
+        |(node, relevance): (&NodeKey, &Relevance)| Some(((*node, false), Path::starting_at(*node, *relevance)?));
+    let mut paths: Paths = relevance.iter().filter_map(first).collect();
     let mut best: Option<StoryRank> = None;
     for _ in 1..MAX_NODES {
         paths = longer(&paths, links, &relevance);
-        let ranks = paths.iter().filter_map(|(last, path)| path.rank(relevance.get(last)?, ends));
+        let ranks = paths.iter().filter_map(|((last, _), path)| path.rank(relevance.get(last)?, ends));
         best = best.into_iter().chain(ranks).max();
     }
     best.map(|(has_ends, .., Reverse(path))| Story { path, has_ends })
 }
 
-/// The best continuation to each node that is one edge after the end of a path.
-fn longer(
-    paths: &BTreeMap<NodeKey, Path>,
-    links: &[Link],
-    relevance: &BTreeMap<NodeKey, Relevance>,
-) -> BTreeMap<NodeKey, Path> {
-    let mut longer: BTreeMap<NodeKey, Path> = BTreeMap::new();
+/// Paths by their last node, and by whether an edge of the path is a call.
+type Paths = BTreeMap<(NodeKey, bool), Path>;
+
+/// The best continuations to each node that is one edge after the end of a path.
+fn longer(paths: &Paths, links: &[Link], relevance: &BTreeMap<NodeKey, Relevance>) -> Paths {
+    let mut longer = Paths::new();
     for link in links {
-        let Some(path) = paths.get(&link.previous).filter(|path| !path.nodes.contains(&link.node)) else { continue };
-        let path = path.continued(link, relevance.get(&link.node).copied().unwrap_or_default());
-        if longer.get(&link.node).is_none_or(|known| path.key() > known.key()) {
-            longer.insert(link.node, path);
+        for has_call in [false, true] {
+            let path = paths.get(&(link.previous, has_call)).filter(|path| !path.nodes.contains(&link.node));
+            let Some(path) = path else { continue };
+            let path = path.continued(link, relevance.get(&link.node).copied().unwrap_or_default());
+            let key = (link.node, path.num_calls > 0);
+            if longer.get(&key).is_none_or(|known| path.key() > known.key()) {
+                longer.insert(key, path);
+            }
         }
     }
     longer
@@ -293,6 +297,8 @@ mod tests {
         let subject = Ends { subject: true, ..NONE };
         check(&["a-b"], &[("a", 5), ("b", 5)], NONE, None);
         check(&["a-b"], &[("<a", 5), ("b>", 5)], BOTH, Some((&["a", "b"], true)));
+        // A better path without a call to the same node does not replace the path with a call.
+        check(&["p-z", "q>z"], &[("p", 9), ("q", 1), ("z", 5)], NONE, Some((&["q", "z"], true)));
         check(&["a>b", "c>d"], &[("a", 9), ("b", 9), ("c", 1), ("<d", 1)], subject, Some((&["c", "d"], true)));
         check(&["a>b"], &[("a", 9), ("b", 9)], subject, None);
     }

@@ -68,8 +68,8 @@ pub(super) async fn index_repository(
     Ok(reply)
 }
 
-/// A note about the paths of `changed_files` that are not in the repository now, because they are deleted or
-/// misspelled.
+/// A note about the paths of `changed_files` that are not in the repository now, because they are deleted,
+/// ignored by git, or misspelled.
 async fn unknown_files(agent: &dyn Agent, progress: &IndexProgress, files: &[String]) -> Option<String> {
     if matches!(progress.state, RequestState::Requested | RequestState::Running) {
         return None;
@@ -86,7 +86,7 @@ async fn unknown_files(agent: &dyn Agent, progress: &IndexProgress, files: &[Str
         }
     }
     let unknown = (!unknown.is_empty()).then(|| unknown.join(", "))?;
-    Some(format!("not in the repository now, deleted or misspelled: {unknown}\n"))
+    Some(format!("not in the repository now (deleted, ignored by git, or misspelled): {unknown}\n"))
 }
 
 /// The failure of a call that was refused before it changed anything.

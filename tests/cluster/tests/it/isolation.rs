@@ -1,5 +1,6 @@
-//! Checks that no action of one tenant changes a byte of another tenant's answers, and that answers about a
-//! forbidden repository equal answers about a repository that does not exist.
+//! Checks that no action of one tenant changes a byte of another tenant's answers, that a repository that a
+//! key may not see changes no byte of the answers for this key, and that answers about a forbidden repository
+//! equal answers about a repository that does not exist.
 
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,9 @@ use toml::toml;
 const NUM_REPOSITORIES: usize = 4;
 const PATIENCE: Duration = Duration::from_secs(600);
 const MCP: &str = "/mcp";
+/// Each name of a repository begins with one of these words, which the code of the repositories does not use.
+const SEEN: &str = "shared";
+const HIDDEN: &str = "hidden";
 /// A name that no repository of any tenant has.
 const UNKNOWN: &str = "shared-x";
 /// Maximum number of times that a question is asked until its answer no longer changes.
@@ -27,7 +31,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 const NEIGHBOURS: [usize; 3] = [0, 10, 300];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn other_tenant_changes_no_byte() -> Result<()> {
+async fn hidden_repositories_change_no_byte() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     // Within half of this time, a busy machine tries all calls that an answer suggests. An answer omits the
     // calls that were not tried in time.
@@ -37,33 +41,45 @@ async fn other_tenant_changes_no_byte() -> Result<()> {
     environment.cluster.start_all().await?;
     let repositories: Vec<Mutation> = (0..NUM_REPOSITORIES).map(|seed| Mutation::new(seed as u64, 20)).collect();
     let (a, b) = (Tenant::new("a"), Tenant::new("b"));
-    index(&environment, &a, &repositories, NUM_REPOSITORIES).await?;
-    let (url, key) = (environment.cluster.questions("query")?, key(&environment, &a, None).await?);
+    index(&environment, &a, SEEN, &repositories, NUM_REPOSITORIES).await?;
+    let url = environment.cluster.questions("query")?;
     let questions = questions(&repositories);
     ensure!(questions.len() >= 100, "only {} questions", questions.len());
-    let mut before = Vec::new();
-    for (path, body) in &questions {
-        before.push(settled_pages(&url, &key, path, body).await?);
-    }
+    let limited = Before::ask(&url, key(&environment, &a, Some(vec![format!("{SEEN}-*")])).await?, &questions).await?;
+    index(&environment, &a, HIDDEN, &repositories, NUM_REPOSITORIES).await?;
+    limited.check_unchanged(&url, "hidden repositories of the same tenant").await?;
+    let all = Before::ask(&url, key(&environment, &a, None).await?, &questions).await?;
     for neighbours in NEIGHBOURS.into_iter().take(if is_long() { 3 } else { 2 }) {
-        index(&environment, &b, &repositories, neighbours).await?;
-        for ((path, body), before) in questions.iter().zip(&before) {
-            let mut now = pages(&url, &key, path, body).await?;
-            for _ in 1..MAX_ATTEMPTS {
-                if *before != now {
-                    sleep(PAUSE).await;
-                    now = pages(&url, &key, path, body).await?;
-                }
-            }
-            ensure!(
-                *before == now,
-                "the answer to {path} {body} changed with {neighbours} neighbours: {}",
-                difference(before, &now)
-            );
-        }
-        println!("{} questions with {neighbours} repositories of another tenant: no byte differs", questions.len());
+        index(&environment, &b, SEEN, &repositories, neighbours).await?;
+        all.check_unchanged(&url, &format!("{neighbours} repositories of another tenant")).await?;
     }
     forbidden_is_unknown(&environment, &url, &a).await
+}
+
+/// Questions, and their answers before a change that must not affect them.
+struct Before<'a> {
+    key: String,
+    answered: Vec<(&'a Question, Vec<String>)>,
+}
+
+impl<'a> Before<'a> {
+    async fn ask(url: &str, key: String, questions: &'a [Question]) -> Result<Before<'a>> {
+        let mut answered = Vec::new();
+        for question in questions {
+            answered.push((question, settled_pages(url, &key, question).await?));
+        }
+        Ok(Before { key, answered })
+    }
+
+    async fn check_unchanged(&self, url: &str, change: &str) -> Result<()> {
+        for (question, before) in &self.answered {
+            let now = settled_pages(url, &self.key, question).await?;
+            let (path, body) = question;
+            ensure!(*before == now, "the answer to {path} {body} changed with {change}: {}", difference(before, &now));
+        }
+        println!("{} questions with {change}: no byte differs", self.answered.len());
+        Ok(())
+    }
 }
 
 /// Sends questions with a key that may see only one repository. The answer for a forbidden repository must
@@ -102,13 +118,19 @@ fn median(mut times: Vec<Duration>) -> Duration {
 }
 
 /// Registers `count` repositories of a tenant and waits until they are indexed. All these repositories share
-/// contents and names of definitions.
-async fn index(environment: &Environment, tenant: &Tenant, repositories: &[Mutation], count: usize) -> Result<()> {
+/// contents and names of definitions. The names of the repositories begin with `prefix`.
+async fn index(
+    environment: &Environment,
+    tenant: &Tenant,
+    prefix: &str,
+    repositories: &[Mutation],
+    count: usize,
+) -> Result<()> {
     let mut asked = Vec::new();
     for number in 0..count {
         let source =
             Source::Url { url: format!("file://{}", repositories[number % repositories.len()].root().display()) };
-        let name = format!("shared-{number}");
+        let name = format!("{prefix}-{number}");
         asked.push(environment.inside.enqueue_for(tenant, &name, source, Lane::Bulk).await?);
     }
     environment.inside.settled(&asked, PATIENCE).await
@@ -125,9 +147,12 @@ async fn key(environment: &Environment, tenant: &Tenant, repositories: Option<Ve
     environment.inside.issue_key(request).await
 }
 
-fn questions(repositories: &[Mutation]) -> Vec<(&'static str, Value)> {
+/// The path of a request and its body.
+type Question = (&'static str, Value);
+
+fn questions(repositories: &[Mutation]) -> Vec<Question> {
     const WORDS: [&str; 10] = ["load", "parse", "store", "fetch", "user", "order", "token", "cache", "path", "event"];
-    let mut questions: Vec<(&str, Value)> = Vec::new();
+    let mut questions: Vec<Question> = Vec::new();
     for (number, word) in WORDS.iter().enumerate() {
         let (other, name) = (WORDS[(number + 3) % 10], format!("{word}_{}_{number}", WORDS[(number + 1) % 10]));
         let repository = format!("shared-{}", number % repositories.len());
@@ -152,7 +177,7 @@ fn questions(repositories: &[Mutation]) -> Vec<(&'static str, Value)> {
 }
 
 /// Calls of the MCP tools, in the form that agents use.
-fn tool_calls(words: &[&str]) -> Vec<(&'static str, Value)> {
+fn tool_calls(words: &[&str]) -> Vec<Question> {
     let call = |tool: &str, arguments: Value| {
         let params = json!({ "name": tool, "arguments": arguments });
         (MCP, json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }))
@@ -161,6 +186,9 @@ fn tool_calls(words: &[&str]) -> Vec<(&'static str, Value)> {
     for (number, word) in words.iter().enumerate() {
         let name = format!("{word}_{}_{number}", words[(number + 1) % words.len()]);
         calls.push(call("search_code", json!({ "query": word, "limit": 3 })));
+        calls.push(call("search_code", json!({ "query": format!("how do {word} patterns work") })));
+        calls.push(call("search_code", json!({ "query": format!("{word}_{}x", words[(number + 1) % words.len()]) })));
+        calls.push(call("search_code", json!({ "query": word, "mode": "text" })));
         calls.push(call("analyze_relationship", json!({ "name": name, "relation": "callers" })));
         calls.push(call("read_code", json!({ "repository": "shared-0", "symbol": name })));
         calls.push(call("index_status", json!({ "repository": "shared-1" })));
@@ -170,10 +198,10 @@ fn tool_calls(words: &[&str]) -> Vec<(&'static str, Value)> {
 
 /// The pages that two successive calls return. A busy machine may still finish a run, or may not try all
 /// suggested calls in time.
-async fn settled_pages(url: &str, key: &str, path: &str, body: &Value) -> Result<Vec<String>> {
-    let mut last = pages(url, key, path, body).await?;
+async fn settled_pages(url: &str, key: &str, question: &Question) -> Result<Vec<String>> {
+    let mut last = pages(url, key, question).await?;
     for _ in 1..MAX_ATTEMPTS {
-        let next = pages(url, key, path, body).await?;
+        let next = pages(url, key, question).await?;
         if next == last {
             break;
         }
@@ -192,12 +220,12 @@ fn difference(before: &[String], now: &[String]) -> String {
 }
 
 /// The first two pages of an answer, in a form that can be compared.
-async fn pages(url: &str, key: &str, path: &str, body: &Value) -> Result<Vec<String>> {
+async fn pages(url: &str, key: &str, (path, body): &Question) -> Result<Vec<String>> {
     let first = ask(url, key, path, body).await?;
     let mut pages = vec![same(&first)];
     if let Some(cursor) = cursor_of(&first) {
         let mut next = body.clone();
-        let arguments = if path == MCP { &mut next["params"]["arguments"] } else { &mut next };
+        let arguments = if *path == MCP { &mut next["params"]["arguments"] } else { &mut next };
         arguments["cursor"] = json!(cursor);
         pages.push(same(&ask(url, key, path, &next).await?));
     }

@@ -118,6 +118,7 @@ fn questions_about_a_subject_and_an_object_keep_both_names() {
         check(&format!("{start} Importer.load import from csv_reader"), Imports, "Importer.load", "csv_reader");
         check(&format!("{start} parse_all depend on Lexer.next"), Dependencies, "parse_all", "Lexer.next");
         check(&format!("{start} BaseButton extend BaseWidget"), Supertypes, "BaseButton", "BaseWidget");
+        check(&format!("{start} process_requests call send_response"), Callees, "process_requests", "send_response");
         check(&format!("{start} FastServer.run override Server.run"), Overridden, "FastServer.run", "Server.run");
     }
     check("in what way does Server use Client", Uses, "Server", "Client");
@@ -152,6 +153,9 @@ fn questions_about_code_in_general_ask_for_its_subjects() {
         "why does the loader call the constructor twice",
         "how does the app use websockets",
         "why does parseHeader return null",
+        "why does get_user return None",
+        "why is load_config returning True",
+        "why does parse_args return None",
         "how does module import work",
         "what happens when Server calls Client",
         "how system calls block",

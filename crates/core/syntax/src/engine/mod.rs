@@ -18,6 +18,7 @@ mod imports;
 mod items;
 mod kinds;
 mod limits;
+mod macro_items;
 mod merging;
 mod names;
 mod new_symbol;
@@ -54,7 +55,7 @@ use self::recovery::{Errors, Recovery};
 use crate::{chunker, documents};
 
 /// The version of the engine. The version is part of the facts keys, so the keys change with the version.
-pub(crate) const ENGINE_VERSION: u64 = 10;
+pub(crate) const ENGINE_VERSION: u64 = 11;
 
 /// The maximum number of open states of the query. The queries of Cairn need a few dozen states. Only a file
 /// that was crafted to exhaust the query needs more than the maximum.

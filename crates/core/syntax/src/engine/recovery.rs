@@ -17,6 +17,7 @@ use tree_sitter::{Node, Parser, Point, QueryCursor, Tree};
 use super::collect::{ByteRange, Raw, collect};
 use super::items::{inner_items, top_items};
 use super::limits::{Budget, ParseLimits};
+use super::macro_items::parts_that_are_not_items;
 use super::parsing::parse_ranges;
 use super::query::CompiledQuery;
 
@@ -132,8 +133,8 @@ impl<'a, 'b> Recovery<'a, 'b> {
         has_definitions
     }
 
-    /// Adds the items inside macros, such as `cfg_feature! { … }`. A macro whose text is not a list of items
-    /// is not changed.
+    /// Adds the items inside macros, such as `cfg_feature! { … }` and `cfg_if! { if #[cfg(…)] { … } }`. A macro
+    /// whose text is not a list of items is not changed.
     pub(super) fn items_in_macros(&mut self, raw: &mut Raw) {
         for _ in 0..MAX_DEPTH {
             let macros = std::mem::take(&mut raw.item_macros);
@@ -142,10 +143,21 @@ impl<'a, 'b> Recovery<'a, 'b> {
                 if !range.text(self.text).starts_with('{') || inner.is_empty() {
                     continue;
                 }
-                let Some(tree) = self.parse(std::slice::from_ref(&inner)) else { return };
-                let mut found = Raw::default();
-                if !tree.root_node().has_error() && self.collect(&tree, &mut found) && !found.definitions.is_empty() {
-                    self.replace(&inner, &[tree], raw);
+                let mut parts = vec![inner.clone()];
+                // The text is first parsed as it is, and then without the macro's own syntax.
+                for _ in 0..2 {
+                    let Some(tree) = self.parse(&parts) else { return };
+                    let mut found = Raw::default();
+                    let is_list = !tree.root_node().has_error() && self.collect(&tree, &mut found);
+                    if is_list && !found.definitions.is_empty() {
+                        self.replace(&inner, &[tree], raw);
+                        break;
+                    }
+                    let left_out = parts_that_are_not_items(self.text, &inner);
+                    if left_out.is_empty() {
+                        break;
+                    }
+                    parts = without(&inner, left_out.iter());
                 }
             }
         }
@@ -289,6 +301,17 @@ mod tests {
         let text = "cfg_feature! {\n    pub trait Service {\n        fn call(&self);\n    }\n\n    fn helper() {}\n}\n";
         check("rust", text, "Service Service.call helper");
         check("rust", "mod a {\n    cfg_rt! {\n        pub struct B;\n    }\n}\n", "a a.B");
+        check(
+            "rust",
+            "cfg_if::cfg_if! {\n    if #[cfg(unix)] {\n        fn a() {}\n        mod b { fn c() {} }\n    } else {\n        fn d() {}\n    }\n}\n",
+            "a b b.c d",
+        );
+        check(
+            "rust",
+            "bitflags! {\n    /// Doc.\n    pub struct Flags: u32 {\n        const A = 1;\n    }\n}\n",
+            "Flags",
+        );
+        check("rust", "lazy_static! {\n    static ref NAMES: Vec<u8> = vec![1];\n}\n", "NAMES");
         check("rust", "fn f() {\n    vec! { 1, 2 };\n    println! { \"fn g() {{}}\" }\n}\n", "f");
     }
 }
