@@ -11,7 +11,7 @@ use cairn_redaction::{Given, Message};
 
 use crate::bounds;
 use crate::changed_trees::Unread;
-use crate::file_names::{SAME_BEGINNING, SAME_NAME, SAME_PATH, SIMILAR, is_stem};
+use crate::file_names::{SAME_BEGINNING, SAME_NAME, SIMILAR, is_stem};
 use crate::found_files::{FileRole, FoundFiles};
 use crate::prepared_query::PreparedQuery;
 use crate::question_names::{NameNote, QuestionNames};
@@ -142,14 +142,23 @@ impl Searcher {
         }
         let Some(name) = only_word(text).or_else(|| short_phrase(text)) else { return Ok(None) };
         let (view, scope) = (&query.view, search.scope);
-        let similar = has_several_words(&name);
-        let files = self.names.files(view, scope, &name, FileMatch::BaseName { similar }, MAX_COMPARED).await?;
-        let is_meant = |file: &&FileHit| {
-            file.score >= SAME_PATH || is_document(&name, &file.path) || (similar && is_stem(&name, &file.path))
+        let of_words = glob_of_words(&name);
+        let files = match &of_words {
+            Some(glob) => self.names.files(view, scope, glob, FileMatch::Glob, MAX_COMPARED).await?,
+            None => {
+                let matching = FileMatch::BaseName { similar: false };
+                self.names.files(view, scope, &name, matching, MAX_COMPARED).await?
+            }
         };
-        let Some(file) = files.iter().find(is_meant) else { return Ok(None) };
+        let is_same = |file: &FileHit| file.path.file_name().eq_ignore_ascii_case(&name);
+        let is_meant = |file: &&FileHit| {
+            is_same(file) || is_document(&name, &file.path) || (of_words.is_some() && is_stem(&name, &file.path))
+        };
+        let Some(file) = files.iter().find(|file| is_same(file)).or_else(|| files.iter().find(is_meant)) else {
+            return Ok(None);
+        };
         let same = [NameMatch::Exact, NameMatch::CaseInsensitive, NameMatch::StyleInsensitive];
-        let ways = if file.score >= SAME_PATH { &same[..1] } else { &same[..] };
+        let ways = if is_same(file) { &same[..1] } else { &same[..] };
         if !self.names.symbols(view, scope, &name.replace(' ', "_"), ways, 1).await?.is_empty() {
             return Ok(None);
         }
@@ -379,9 +388,13 @@ fn is_document(name: &str, path: &RepoPath) -> bool {
         && stem.eq_ignore_ascii_case(name)
 }
 
-/// Whether a name consists of several words: `docker-compose`, `whats_new` or `hpack spec`.
-fn has_several_words(name: &str) -> bool {
-    name.trim_matches(['-', '_']).contains(['-', '_', ' '])
+/// The glob for the files whose name without extension has the words of the requested name, in any style. `None`
+/// if the requested name has only one word, unlike `docker-compose`, `whats_new` or `hpack spec`.
+fn glob_of_words(name: &str) -> Option<String> {
+    let words: Vec<String> = name.split(['-', '_', ' ']).filter(|word| !word.is_empty()).map(globset::escape).collect();
+    let stems = ["_", "-", " ", ""].map(|separator| words.join(separator));
+    let names = stems.iter().flat_map(|stem| [stem.clone(), format!("{stem}.*")]);
+    (words.len() > 1).then(|| format!("{{{}}}", names.collect::<Vec<_>>().join(",")))
 }
 
 #[cfg(test)]
@@ -428,7 +441,7 @@ mod tests {
         let check = |text: &str, path: &str, expect: bool| {
             let path = RepoPath::parse(path).expect("a path");
             let name = only_word(text).or_else(|| short_phrase(text));
-            let is_name = name.is_some_and(|name| has_several_words(&name) && is_stem(&name, &path));
+            let is_name = name.is_some_and(|name| glob_of_words(&name).is_some() && is_stem(&name, &path));
             assert_eq!(is_name, expect, "{text} {path}");
         };
         check("hpack spec", "spec/hpack_spec.lua", true);

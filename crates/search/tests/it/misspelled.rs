@@ -2,7 +2,7 @@
 
 use cairn_domain::{Reason, SymbolKind};
 use cairn_ports::ChunkFilter;
-use cairn_search::{NameMatching, Searcher};
+use cairn_search::{Allowed, Caller, NameMatching, Searcher};
 use cairn_testkit::FakeContent;
 
 use crate::{request, searcher_over};
@@ -77,7 +77,7 @@ async fn name_may_begin_with_its_package() {
     };
     check("base.Broker", "internal/base/base.go", false).await;
     check("internal/base.Broker", "internal/base/base.go", false).await;
-    check("queue.RDB", "internal/rdb/rdb.go", false).await;
+    check("queue.RDB", "internal/rdb/rdb.go", true).await;
     check("makeQuery", "lib/make_query.js", true).await;
 }
 
@@ -101,6 +101,11 @@ async fn definition_outside_the_scope_is_stated() {
         assert!(answer.notes.iter().any(|found| *found == note), "{question}: {:?}", answer.notes);
         let answer = searcher.search(&request(question, &["bank"], ChunkFilter::default())).await.expect("an answer");
         assert!(!answer.notes.iter().any(|found| *found == note), "{question}: {:?}", answer.notes);
+        // A caller who may not see the repository asks the same question, and shares the cache.
+        let caller = Caller { allowed: Allowed::Only(vec!["shop".to_owned()]), ..Caller::local() };
+        let answer = searcher.asked_by(caller).search(&request(question, &["shop"], ChunkFilter::default())).await;
+        let answer = format!("{:?}", answer.expect("an answer").notes);
+        assert!(!answer.contains("bank` defines"), "{question}: {answer}");
     }
 }
 
