@@ -17,8 +17,8 @@ use crate::harness::Index;
 use crate::hostile::processes::{TICKS_PER_SECOND, peak_kib, ticks_with_children_of};
 
 const MOST_MIB: f64 = 512.0;
-/// The maximum processor time of a run and of its child processes. A test does not limit the elapsed time, because other tests run at
-/// the same time.
+/// The maximum processor time of a run and of its child processes. A test does not limit the elapsed time,
+/// because other tests run at the same time.
 const MOST_SECONDS: f64 = 30.0;
 
 /// Code of about `num_bytes` bytes without repeated lines, so that it cannot be compressed to a small size.

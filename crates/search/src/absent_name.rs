@@ -64,9 +64,9 @@ impl Searcher {
         Ok(notes)
     }
 
-    /// If no code in scope has the name in a relationship question, and no good hit mentions it: the relevance
-    /// of an answer without results. The text of a hit may mention a name that the code does not define, such
-    /// as a function of a library. The hits must be those of a search without filters.
+    /// If no code in scope has the name in a relationship question, and no good hit mentions it: the
+    /// relevance of an answer without results. The text of a hit may mention a name that the code does not
+    /// define, such as a function of a library. The hits must be those of a search without filters.
     pub(crate) async fn unmentioned_name(
         &self,
         query: &PreparedQuery,

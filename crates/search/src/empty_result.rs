@@ -285,8 +285,8 @@ fn statement(relevance: &AnswerRelevance, is_excluded: bool, num_chunks: u64) ->
     }
     let words: Vec<String> = relevance.missing.iter().take(MAX_STATED_WORDS).map(|word| format!("`{word}`")).collect();
     let compared = match relevance.num_compared {
-        Some(num_best) => format!("the {num_best} chunks that fit the question best"),
-        None => format!("the {num_chunks} indexed chunks"),
+        Some(num_best) if (num_best as u64) < num_chunks => format!("the {num_best} chunks that fit the question best"),
+        _ => format!("the {num_chunks} indexed chunks"),
     };
     format!("nothing relevant found: none of {compared} contains {}", words.join(", "))
 }

@@ -331,8 +331,8 @@ impl Searcher {
     }
 }
 
-/// Keeps the files below directories with this name, apart from case and separators of words. Keeps all files,
-/// and returns false, if there is no such directory.
+/// Keeps the files below directories with this name, apart from case and separators of words. Keeps all
+/// files, and returns false, if there is no such directory.
 fn keep_within(name: &str, files: &mut Vec<FileHit>) -> bool {
     let folded = |text: &str| fold_style(&text.replace(' ', "_"));
     let wanted = folded(name);
@@ -388,8 +388,8 @@ fn is_document(name: &str, path: &RepoPath) -> bool {
         && stem.eq_ignore_ascii_case(name)
 }
 
-/// The glob for the files whose name without extension has the words of the requested name, in any style. `None`
-/// if the requested name has only one word, unlike `docker-compose`, `whats_new` or `hpack spec`.
+/// The glob for the files whose name without extension has the words of the requested name, in any style.
+/// `None` if the requested name has only one word, unlike `docker-compose`, `whats_new` or `hpack spec`.
 fn glob_of_words(name: &str) -> Option<String> {
     let words: Vec<String> = name.split(['-', '_', ' ']).filter(|word| !word.is_empty()).map(globset::escape).collect();
     let stems = ["_", "-", " ", ""].map(|separator| words.join(separator));

@@ -1,8 +1,8 @@
 //! Resolves names whose first parts name the place of the definition: its package, namespace, module, file or
 //! repository. `base.Broker` is the type `Broker` in the package `internal/base`.
 //!
-//! If the last of these parts is not the nearest place, the definition may have a different qualified name, as
-//! in `sympy.Symbol`, which is `sympy.core.symbol.Symbol`. Then the answer states the difference.
+//! If the last of these parts is not the nearest place, the definition may have a different qualified name,
+//! as in `sympy.Symbol`, which is `sympy.core.symbol.Symbol`. Then the answer states the difference.
 
 use cairn_domain::{RepoPath, Scope, SymbolEntry, View};
 use cairn_name_match::{Reason, Reasons, plain_name};
@@ -81,10 +81,10 @@ fn place_in<'a>(parts: &'a [&'a str], symbol: &SymbolEntry) -> Option<&'a [&'a s
     (!place.is_empty() && symbol.qualified_name.split('.').eq(own.iter().copied())).then_some(place)
 }
 
-/// How near the symbol is to the place. `None` if the symbol is not in the place: each part must be the name of
-/// the repository, of the file without its extension, of a directory above the file, or of a part of the
-/// module. The style of the names is ignored. The last part may only be the name of the repository if there are
-/// no other parts, because the root package often has this name.
+/// How near the symbol is to the place. `None` if the symbol is not in the place: each part must be the name
+/// of the repository, of the file without its extension, of a directory above the file, or of a part of the
+/// module. The style of the names is ignored. The last part may only be the name of the repository if there
+/// are no other parts, because the root package often has this name.
 fn nearness(place: &[&str], symbol: &SymbolEntry, repository: &str) -> Option<Nearness> {
     let of_path = names_of_path(&symbol.path, &symbol.module_path);
     let is_repository = |part: &str| {

@@ -42,8 +42,8 @@ pub(crate) fn no_edges(asked: &RelationshipAsked, named: &NamedCode) -> Message 
     message.and("; the results are found by words.")
 }
 
-/// The sentence about a Go type that has the methods of the interface in the question. `is_partial` is true if
-/// not all methods of the interface were compared.
+/// The sentence about a Go type that has the methods of the interface in the question. `is_partial` is true
+/// if not all methods of the interface were compared.
 pub(crate) fn implements_by_names(name: Message, interface: Message, is_partial: bool) -> Message {
     let message = name.and(" has methods with the names of ").and(if is_partial { "many" } else { "all" });
     let message = message.and(" methods of ").and(interface);

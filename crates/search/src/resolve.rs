@@ -196,8 +196,8 @@ impl Resolved {
         self.definitions.first().is_some_and(|first| first.tier != NameTier::Near)
     }
 
-    /// Whether the name of the definitions itself is the requested name, apart from case and style, and not the
-    /// name of their file or place.
+    /// Whether the name of the definitions itself is the requested name, apart from case and style, and not
+    /// the name of their file or place.
     pub(crate) fn has_exactly_this_name(&self) -> bool {
         let is_same = |used: &Substitution| used.is_same_name();
         self.is_same_name() && !self.is_by_place && self.substitution.as_ref().is_none_or(is_same)

@@ -124,9 +124,9 @@ pub(crate) fn ticks_with_children_of(process: u32) -> Option<u64> {
     ticks(process, 4)
 }
 
-/// The sum of fields of `stat`, beginning with the 14th. The 14th and 15th fields are the ticks of the process
-/// in user mode and in system mode. The next two fields are those of its ended children. The fields are counted
-/// from the end of the name in parentheses.
+/// The sum of fields of `stat`, beginning with the 14th. The 14th and 15th fields are the ticks of the
+/// process in user mode and in system mode. The next two fields are those of its ended children. The fields
+/// are counted from the end of the name in parentheses.
 fn ticks(process: u32, num_fields: usize) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let fields = stat.rsplit_once(") ")?.1.split(' ').skip(11).take(num_fields);

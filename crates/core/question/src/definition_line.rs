@@ -153,8 +153,8 @@ fn function_name<'a>(text: &'a str, keyword: &str) -> Option<&'a str> {
     (is_end_of_signature(after) || keyword == "func" && is_go_result(after)).then_some(name)
 }
 
-/// Whether a text is empty or continues a signature after its parameters. Words that are also used in sentences,
-/// such as `where`, must be followed by a body or a result.
+/// Whether a text is empty or continues a signature after its parameters. Words that are also used in
+/// sentences, such as `where`, must be followed by a body or a result.
 fn is_end_of_signature(text: &str) -> bool {
     let starts = ["{", ":", ";", "->", "=", "const", "noexcept", "override"];
     let is_clause = ["where ", "throws ", "async "].iter().any(|start| text.starts_with(start));

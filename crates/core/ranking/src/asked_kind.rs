@@ -213,8 +213,8 @@ fn asks_for_license(words: &[&str]) -> bool {
     }
 }
 
-/// Whether the words beside "license" or "history" mean the licence or the history of the code itself, and not
-/// of a thing that the code handles.
+/// Whether the words beside "license" or "history" mean the licence or the history of the code itself, and
+/// not of a thing that the code handles.
 fn is_about_own_code(before: &[&str], after: &[&str]) -> bool {
     before.iter().chain(after).all(|word| is_of_own_code(word) || is_in(&LICENSES, word))
 }

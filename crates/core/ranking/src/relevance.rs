@@ -107,8 +107,8 @@ pub struct AnswerRelevance {
     pub score: Option<i64>,
     /// The keywords that no chunk contains, in the order of the question.
     pub missing: Vec<String>,
-    /// The number of best hits whose texts were searched for `missing`. `None` if the counts of all chunks were
-    /// used.
+    /// The number of best hits whose texts were searched for `missing`. `None` if the counts of all chunks
+    /// were used.
     pub num_compared: Option<usize>,
 }
 

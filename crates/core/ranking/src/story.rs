@@ -89,8 +89,8 @@ type StoryRank = (bool, u8, u64, Reverse<usize>, usize, Reverse<Vec<NodeKey>>);
 /// unless the path has both ends that the question states. If the question states only a subject, some node
 /// must match it.
 ///
-/// For each node and each length, only the best path with a call and the best path without a call are continued.
-/// So the number of steps is bounded by twice the number of edges.
+/// For each node and each length, only the best path with a call and the best path without a call are
+/// continued. So the number of steps is bounded by twice the number of edges.
 pub fn best_story(links: &[Link], ends: Ends, relevance: impl Fn(NodeKey) -> Relevance) -> Option<Story> {
     let nodes: BTreeSet<NodeKey> = links.iter().flat_map(|link| [link.previous, link.node]).collect();
     let relevance: BTreeMap<NodeKey, Relevance> = nodes.into_iter().map(|node| (node, relevance(node))).collect();

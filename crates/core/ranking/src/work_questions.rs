@@ -67,8 +67,8 @@ const BETWEEN: [&str; 30] = [
 ];
 /// Words between `how` and the verb, in questions such as "how do I build it". Sorted.
 const ASKING: [&str; 10] = ["can", "developers", "do", "i", "must", "one", "should", "to", "we", "you"];
-/// Verbs of such questions, and the words that may end or follow them. Without such a word, the verb has another
-/// object, as in "how to build a request". Sorted.
+/// Verbs of such questions, and the words that may end or follow them. Without such a word, the verb has
+/// another object, as in "how to build a request". Sorted.
 const VERBS: [&str; 6] = ["build", "compile", "install", "run", "start", "test"];
 const OBJECTS: [&str; 22] = [
     "and",

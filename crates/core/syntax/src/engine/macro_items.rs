@@ -14,7 +14,11 @@ pub(super) fn parts_that_are_not_items(text: &str, inner: &Range<usize>) -> Vec<
     parts.sort_unstable_by_key(|part| part.start);
     // A part inside another part is contained in the outer one.
     let mut end = 0;
-    parts.retain(|part| std::mem::replace(&mut end, end.max(part.end)) <= part.start);
+    parts.retain(|part| {
+        let is_outermost = part.start >= end;
+        end = end.max(part.end);
+        is_outermost
+    });
     parts
 }
 

@@ -133,8 +133,8 @@ impl<'a, 'b> Recovery<'a, 'b> {
         has_definitions
     }
 
-    /// Adds the items inside macros, such as `cfg_feature! { … }` and `cfg_if! { if #[cfg(…)] { … } }`. A macro
-    /// whose text is not a list of items is not changed.
+    /// Adds the items inside macros, such as `cfg_feature! { … }` and `cfg_if! { if #[cfg(…)] { … } }`. A
+    /// macro whose text is not a list of items is not changed.
     pub(super) fn items_in_macros(&mut self, raw: &mut Raw) {
         for _ in 0..MAX_DEPTH {
             let macros = std::mem::take(&mut raw.item_macros);

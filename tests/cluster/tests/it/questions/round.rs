@@ -20,8 +20,8 @@ pub(crate) struct Round<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum Kinds {
     All,
-    /// Every second kind, starting with the kind that has this number.
-    EverySecond {
+    /// Every third kind, starting with the kind that has this number.
+    EveryThird {
         first: usize,
     },
 }
@@ -30,7 +30,7 @@ impl Kinds {
     pub(crate) fn contains(self, number: usize) -> bool {
         match self {
             Self::All => true,
-            Self::EverySecond { first } => number % 2 == first % 2,
+            Self::EveryThird { first } => number % 3 == first % 3,
         }
     }
 }
