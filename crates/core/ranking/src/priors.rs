@@ -97,13 +97,9 @@ pub struct Subjects {
 /// Words that show that a question asks for a kind of chunk: one list for each kind. Each list is sorted.
 const TEST_WORDS: [&str; 11] =
     ["fixture", "fixtures", "mock", "mocks", "spec", "specs", "test", "tested", "testing", "tests", "unittest"];
-const DOCUMENT_WORDS: [&str; 36] = [
-    "build",
-    "building",
+const DOCUMENT_WORDS: [&str; 32] = [
     "changelog",
     "cmake",
-    "compile",
-    "compiling",
     "contribute",
     "contributing",
     "contributor",

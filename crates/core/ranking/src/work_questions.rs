@@ -2,10 +2,13 @@
 
 /// Words that together show that a question is about work with the repository. The two words are in this
 /// order, and between them are only words of `BETWEEN`. Sorted.
-const PAIRS: [(&str, &str); 28] = [
+const PAIRS: [(&str, &str); 31] = [
+    ("build", "from"),
+    ("build", "instructions"),
     ("build", "project"),
     ("build", "test"),
     ("build", "with"),
+    ("building", "from"),
     ("checks", "run"),
     ("coding", "style"),
     ("compile", "code"),
