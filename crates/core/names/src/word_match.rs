@@ -133,7 +133,9 @@ fn shortened(left: &str, right: &str) -> Option<(u32, Reasons)> {
     }
     // A single missing letter is treated as a typing error, not as an abbreviation.
     let may_be_short = long.len() - short.len() > 1 && short.as_bytes()[0] == long.as_bytes()[0];
-    if !may_be_short || !is_subsequence(short, long) {
+    // Letters without a vowel are no word that could be shortened.
+    let is_word = long.bytes().any(|byte| is_vowel(byte) || byte == b'y');
+    if !may_be_short || !is_word || !is_subsequence(short, long) {
         return None;
     }
     if consonants(long) == short || consonants_once(long) == short {
@@ -244,6 +246,7 @@ mod tests {
         check("colour", "color", Some((970, "other spelling of a word")));
         check("fetch", "get", Some((820, "synonym")));
         check("wdgt", "widget", Some((900, "abbreviation")));
+        check("mdtzsvqnjg", "msg", None);
         check("comput", "computer", Some((880, "other form of a word")));
         check("dest", "destruct", Some((830, "abbreviation")));
         check("uesr", "user", Some((800, "similar spelling")));
