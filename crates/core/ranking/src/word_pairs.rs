@@ -5,9 +5,10 @@
 
 use std::borrow::Borrow;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use cairn_domain::{ChunkRecord, TermCounts, WordPair};
+use rustc_hash::FxHashMap;
 
 use crate::declared::{declared_names, is_code};
 use crate::{is_shortening, is_stop_word, words};
@@ -98,28 +99,31 @@ impl<'a, Table: Borrow<TermCounts>> LearnedWords<'a, Table> {
     fn of_exactly(&self, word: &str) -> Vec<String> {
         let together = self.counts_of(word, false);
         let num_pairs: i64 = together.values().sum();
-        let share = |other: &str, count: i64| 2_000 * count / (num_pairs + self.num_pairs(other)).max(1);
-        let frequent = together.into_iter().filter(|(_, count)| *count >= MIN_CHUNKS);
-        let mut best: Vec<(i64, &str)> = frequent.map(|(other, count)| (share(other, count), other)).collect();
+        let share = |count: i64, num_of_other: i64| 2_000 * count / (num_pairs + num_of_other).max(1);
+        // The other word forms at least the pairs with this word. With this bound, at most a few words
+        // remain, and only their pairs are counted.
+        let frequent =
+            together.into_iter().filter(|(_, count)| *count >= MIN_CHUNKS && share(*count, *count) >= MIN_SHARE);
+        let of_both = |(other, count): (&'a str, i64)| (share(count, self.num_pairs(other).max(count)), other);
+        let mut best: Vec<(i64, &str)> = frequent.map(of_both).collect();
         best.retain(|(share, _)| *share >= MIN_SHARE);
         best.sort_by_key(|(share, other)| (Reverse(*share), *other));
         best.into_iter().take(MAX_LEARNED).map(|(_, other)| other.to_owned()).collect()
     }
 
+    /// The number of pairs with this word, without those of abbreviations.
     fn num_pairs(&self, word: &str) -> i64 {
-        self.counts_of(word, false).into_values().sum()
+        let others = self.pairs_of(word).filter(|(pair, _)| !is_abbreviation(pair));
+        others.map(|(_, count)| i64::from(*count)).sum()
     }
 
     /// The counts of the words that form pairs with this word. If `are_abbreviations` is true, only its
     /// abbreviations and the words that it abbreviates are included; otherwise, only the words that names use
     /// together with it.
-    fn counts_of(&self, word: &str, are_abbreviations: bool) -> BTreeMap<&'a str, i64> {
-        let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
-        for (pair, count) in self.pairs_of(word) {
-            let is_abbreviation = is_shortening(word, &pair.other) || is_shortening(&pair.other, word);
-            if is_abbreviation == are_abbreviations {
-                *counts.entry(&pair.other).or_default() += i64::from(*count);
-            }
+    fn counts_of(&self, word: &str, are_abbreviations: bool) -> FxHashMap<&'a str, i64> {
+        let mut counts: FxHashMap<&str, i64> = FxHashMap::default();
+        for (pair, count) in self.pairs_of(word).filter(|(pair, _)| is_abbreviation(pair) == are_abbreviations) {
+            *counts.entry(&pair.other).or_default() += i64::from(*count);
         }
         counts
     }
@@ -131,6 +135,11 @@ impl<'a, Table: Borrow<TermCounts>> LearnedWords<'a, Table> {
             pairs[start..].iter().take_while(move |(pair, _)| pair.word == word)
         })
     }
+}
+
+/// Whether one word of the pair abbreviates the other word.
+fn is_abbreviation(pair: &WordPair) -> bool {
+    is_shortening(&pair.word, &pair.other) || is_shortening(&pair.other, &pair.word)
 }
 
 #[cfg(test)]
