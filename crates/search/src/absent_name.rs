@@ -7,6 +7,7 @@ use cairn_ports::{NameMatch, SymbolHit};
 use cairn_ranking::{AnswerRelevance, RankedHit, ScopeFrequencies, keywords};
 use cairn_redaction::{Given, Message, Own};
 
+use crate::chunk_id::id_of_chunk;
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::{
     KnownRepository, MAX_NOT_INDEXED, NOTHING_INDEXED, name_of, names_of_unpublished, some_names,
@@ -83,7 +84,7 @@ impl Searcher {
         }
         let last = name.rsplit('.').next().unwrap_or(&name).to_lowercase();
         let compared = &hits[..hits.len().min(MAX_COMPARED)];
-        let ids = compared.iter().map(|hit| (hit.chunk.repository, hit.chunk.key)).collect();
+        let ids = compared.iter().map(|hit| id_of_chunk(&hit.chunk)).collect();
         let chunks = self.fetch_texts(&query.view, scope, ids).await?;
         let is_mentioned = chunks.values().any(|chunk| chunk.text.to_lowercase().contains(&last));
         Ok((!is_mentioned).then(|| AnswerRelevance::without_words(vec![name], Some(compared.len()))))

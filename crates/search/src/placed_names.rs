@@ -81,10 +81,10 @@ fn place_in<'a>(parts: &'a [&'a str], symbol: &SymbolEntry) -> Option<&'a [&'a s
     (!place.is_empty() && symbol.qualified_name.split('.').eq(own.iter().copied())).then_some(place)
 }
 
-/// How near the symbol is to the place. `None` if the symbol is not in the place: each part must be the name
-/// of the repository, of the file without its extension, of a directory above the file, or of a part of the
-/// module. The style of the names is ignored. The last part may only be the name of the repository if there
-/// are no other parts, because the root package often has this name.
+/// How near the symbol is to the place. `None` if the symbol is not in the place. A symbol is in the place if
+/// each part of the place is one of these names: the repository, the file without its extension, a directory
+/// above the file, a part of the module. The style of the names is ignored. The last part may only be the
+/// name of the repository if there are no other parts, because the root package often has this name.
 fn nearness(place: &[&str], symbol: &SymbolEntry, repository: &str) -> Option<Nearness> {
     let of_path = names_of_path(&symbol.path, &symbol.module_path);
     let is_repository = |part: &str| {

@@ -21,8 +21,9 @@ impl PreparedQuery {
     pub(crate) fn has_second_stage(&self, signals: Signals) -> bool {
         let types = [QueryType::Concept, QueryType::Pattern, QueryType::Flow];
         let is_about_meaning = types.contains(&self.parsed.query_type);
-        let is_about_name =
-            self.words.whole.is_some() || !self.names.leading.is_empty() || asks_for_file(&self.text, &self.words);
+        let is_about_name = self.words.whole.is_some()
+            || !self.names.leading.is_empty()
+            || asks_for_file(&self.text, &self.words, self.subjects);
         let is_about_structure = is_about_name || self.subjects.navigation;
         signals.has(Signal::SecondStage) && is_about_meaning && !is_about_structure && is_comparable(&self.text)
     }

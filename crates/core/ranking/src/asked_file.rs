@@ -3,8 +3,7 @@
 //! The answer to such a question is found by the name of the file, so the hits of such a question are not
 //! ordered by the second stage of the ranking, which compares meanings.
 
-use crate::QueryWords;
-use crate::asked_kind::asked_kind;
+use crate::{QueryWords, Subjects};
 
 /// A question with at most this number of keywords is treated as one that asks for a file.
 const MAX_KEYWORDS_OF_NAME: usize = 2;
@@ -63,9 +62,10 @@ const FILES: [&str; 38] = [
 ];
 
 /// Whether a question asks for a file: the question has at most two keywords, or asks for a kind of files, or
-/// it starts with a noun phrase that contains a word for a file, or with "which file".
-pub fn asks_for_file(question: &str, words: &QueryWords) -> bool {
-    if words.keywords.len() <= MAX_KEYWORDS_OF_NAME || asked_kind(question).is_some() {
+/// it starts with a noun phrase that contains a word for a file, or with "which file". `words` and `subjects`
+/// are those of the question.
+pub fn asks_for_file(question: &str, words: &QueryWords, subjects: Subjects) -> bool {
+    if words.keywords.len() <= MAX_KEYWORDS_OF_NAME || subjects.file_kind.is_some() {
         return true;
     }
     let is_separator = |character: char| !character.is_alphanumeric();
@@ -95,7 +95,8 @@ mod tests {
     #[test]
     fn questions_for_files_are_recognised() {
         let check = |question: &str, expect: bool| {
-            assert_eq!(asks_for_file(question, &QueryWords::of(question)), expect, "{question}");
+            let (words, subjects) = (QueryWords::of(question), Subjects::of(question));
+            assert_eq!(asks_for_file(question, &words, subjects), expect, "{question}");
         };
         for question in [
             "composer manifest",
