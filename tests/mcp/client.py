@@ -383,7 +383,7 @@ class Checks:
         path = self.root / "app/dates.py"
         path.write_text(FILES["app/dates.py"] + "\n\ndef format_http_date(value):\n    return str(value)\n")
         run = await self.good("index_repository", changed_files=["app/dates.py", "app/datse.py"])
-        assert "deleted or misspelled: app/datse.py (near: app/dates.py)" in run.text, run.text
+        assert "\nnot in the repository now (deleted, ignored by git, or misspelled): app/datse.py (near: app/dates.py)\n" in run.text, run.text
         assert run.json["state"] == "published" and run.json["run_id"], run.text
         read = await self.good("read_code", symbol="format_http_date")
         assert read.json["sources"][0]["commit"] == f"{self.commit}-dirty"

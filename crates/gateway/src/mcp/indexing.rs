@@ -22,7 +22,7 @@ use crate::questions::{self, CancelQuestion, CoverageQuestion, IndexQuestion};
 
 /// The note that is returned if a call passes `changed_files` to a service that reads no working tree.
 const ONLY_COMMITS: &str =
-    "\nthis service reads commits from the address of the repository: push the edits, then index again\n";
+    "this service reads commits from the address of the repository: push the edits, then index again\n";
 
 /// The maximum number of paths in `changed_files` that are looked up after a run.
 const NUM_CHECKED: usize = 20;
@@ -63,9 +63,7 @@ pub(super) async fn index_repository(
         (false, None) => Some(ONLY_COMMITS.to_owned()),
         (false, Some(_)) => unknown_files(agent, &progress, &question.changed_files).await,
     };
-    let mut reply = indexed(progress, sources);
-    reply.text.extend(note);
-    Ok(reply)
+    Ok(indexed(progress, sources, note))
 }
 
 /// A note about the paths of `changed_files` that are not in the repository now, because they are deleted,
@@ -144,7 +142,7 @@ pub(super) async fn settings_of(agent: &dyn Agent, name: &str) -> Result<Request
     }
 }
 
-fn indexed(progress: IndexProgress, sources: Vec<SourceStamp>) -> ToolReply {
+fn indexed(progress: IndexProgress, sources: Vec<SourceStamp>, note: Option<String>) -> ToolReply {
     let name = one_line(&progress.repository);
     let mut out = match (progress.state, &progress.run_id) {
         (RequestState::Requested, _) => format!("{name}: requested; follow it: {}\n", follow(&progress).call()),
@@ -155,6 +153,7 @@ fn indexed(progress: IndexProgress, sources: Vec<SourceStamp>) -> ToolReply {
     put_result(&mut out, &progress.result);
     put_calls(&mut out, &progress.indexed);
     put_settings(&mut out, &progress.indexed);
+    out.extend(note);
     put_stamps(&mut out, &sources);
     ToolReply::new(out, &IndexAnswer::indexed(IndexedRepository { progress, sources }), 1)
 }
