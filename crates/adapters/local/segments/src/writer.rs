@@ -16,7 +16,7 @@ use crate::format::{
 use crate::postings;
 
 const LABEL_BLOCK_BYTES: usize = 4 << 10;
-const TEXT_BLOCK_BYTES: usize = 32 << 10;
+const TEXT_BLOCK_BYTES: usize = 8 << 10;
 
 /// A point with the generation in which it began.
 #[derive(Clone, PartialEq, Debug)]
