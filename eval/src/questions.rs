@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn nonsense_questions_belong_to_tuning_repositories() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-        for nonsense in [NonsenseSet::Fitting, NonsenseSet::Aside, NonsenseSet::Late] {
+        for nonsense in [NonsenseSet::Fitting, NonsenseSet::Aside, NonsenseSet::Late, NonsenseSet::Fresh] {
             let mut files = set().half(Half::Tuning, &[]).expect("read");
             let num_before = num_questions(&files);
             add_nonsense(folder, nonsense, &mut files).expect("read");

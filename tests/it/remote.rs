@@ -81,6 +81,7 @@ fn searcher(home: &Path) -> Searcher {
         changed: None,
         heads: None,
         answers: Arc::default(),
+        known_texts: Arc::default(),
         pattern_members: Arc::default(),
         file_places: Arc::default(),
     }

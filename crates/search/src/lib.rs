@@ -40,6 +40,7 @@ mod heuristic;
 mod hit_definitions;
 mod inventory;
 mod joined_lists;
+mod known_texts;
 mod leading;
 mod model;
 mod module_question;
@@ -103,6 +104,7 @@ pub use graph::{EdgeDraw, GraphAnswer, GraphEdge, SampledEdge};
 pub use graph_request::{GraphRequest, Relation};
 pub use heads::Heads;
 pub use inventory::{Coverage, Why};
+pub use known_texts::KnownTexts;
 pub use leading::NamedPlace;
 pub use modules::{Module, ModuleTree, ModulesRequest};
 pub use pattern_members::PatternMembers;
@@ -150,6 +152,8 @@ pub struct Searcher {
     pub term_tables: Arc<TermTables>,
     /// The hits of the most recent questions. All searchers of one process share the hits.
     pub answers: Arc<AnswerCache>,
+    /// The facts about recently read texts. All searchers of one process share these facts.
+    pub known_texts: Arc<KnownTexts>,
     /// The cached members of patterns. All searchers of one process share the members.
     pub pattern_members: Arc<PatternMembers>,
     /// The cached places of chunks in files. All searchers of one process share these places.
@@ -199,6 +203,7 @@ impl Searcher {
             signals: Signals::default(),
             term_tables: Arc::default(),
             answers: Arc::default(),
+            known_texts: Arc::default(),
             pattern_members: Arc::default(),
             file_places: Arc::default(),
             synonyms: Arc::default(),

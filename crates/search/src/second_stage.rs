@@ -1,15 +1,16 @@
 //! Decides which questions have a second stage of the ranking, and reads the texts that the second stage
 //! needs.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use cairn_domain::Scope;
+use cairn_domain::{ContentHash, Scope};
 use cairn_question::QueryType;
 use cairn_ranking::{
     RankedHit, SecondStage, Signal, Signals, Subjects, asks_for_file, hits_of_second_stage, is_comparable, rerank,
 };
 
 use crate::chunk_id::{ChunkId, id_of_chunk};
+use crate::known_texts::ShownText;
 use crate::prepared_query::PreparedQuery;
 use crate::{QueryError, Searcher};
 
@@ -30,8 +31,8 @@ impl PreparedQuery {
 }
 
 impl Searcher {
-    /// Orders the hits with the second stage of the ranking, if the question uses this stage. The ordered
-    /// hits contain their texts.
+    /// Orders the hits with the second stage of the ranking, if the question uses this stage. Most of the
+    /// ordered hits then contain their texts.
     pub(crate) async fn reranked(
         &self,
         query: &PreparedQuery,
@@ -42,16 +43,23 @@ impl Searcher {
         if !query.has_second_stage(self.signals) {
             return Ok(hits);
         }
-        let ids: BTreeSet<ChunkId> = hits_of_second_stage(&hits).map(|hit| id_of_chunk(&hit.chunk)).collect();
-        let texts = self.fetch_texts(&query.view, scope, ids).await?;
+        let ids = hits_of_second_stage(&hits).map(|hit| (id_of_chunk(&hit.chunk), hit.chunk.content_hash));
+        let ids: BTreeMap<ChunkId, ContentHash> = ids.collect();
+        let (mut facts, mut known) = self.known_texts.of(query.view.seq, &ids);
+        let missing = ids.iter().filter(|(_, hash)| !facts.contains_key(hash)).map(|(id, _)| *id).collect();
+        for (id, chunk) in self.fetch_texts(&query.view, scope, missing).await? {
+            facts.insert(chunk.content_hash, self.known_texts.add(query.view.seq, &chunk));
+            known.insert(id, ShownText { text: chunk.text, has_secrets: chunk.has_secrets });
+        }
         for hit in &mut hits {
-            if let Some(chunk) = texts.get(&id_of_chunk(&hit.chunk)) {
-                hit.chunk.text.clone_from(&chunk.text);
-                hit.chunk.has_secrets = chunk.has_secrets;
+            if let Some(shown) = known.remove(&id_of_chunk(&hit.chunk)) {
+                hit.chunk.text = shown.text;
+                hit.chunk.has_secrets = shown.has_secrets;
             }
         }
         let stage = SecondStage {
             question: &query.text,
+            texts: &facts,
             similarity: &*self.similarity,
             frequencies: &query.frequencies,
             subjects,

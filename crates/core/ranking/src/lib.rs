@@ -40,6 +40,7 @@ mod term_counts;
 mod terms;
 #[cfg(test)]
 mod test_chunks;
+mod text_facts;
 mod via;
 mod weights;
 mod word_match;
@@ -75,6 +76,7 @@ pub use story::{EndMatch, Ends, Link, Relevance, Story, best_story};
 pub use taught::is_shortening;
 pub use term_counts::{TermCounter, sum_of_counts};
 pub use terms::{StopWords, terms};
+pub use text_facts::{FactsOfTexts, TextFacts, WordKey};
 pub use via::{Via, via_text};
 pub use weights::Weights;
 pub use word_match::{EqualWords, WordSimilarity};

@@ -6,17 +6,16 @@ use rustc_hash::FxHashMap;
 
 use cairn_domain::ChunkKind;
 
-use crate::code_lines::{code_lines, identifiers};
+use crate::TextFacts;
 use crate::hit::RankedHit;
+use crate::text_facts::{MIN_IDENTIFIER, identifier_hash};
 
-/// Shorter names are ignored, because they often have a different meaning in other code.
-const MIN_NAME: usize = 4;
 /// A name with more definitions among the hits is ignored, because a mention may mean any of them.
 const MAX_DEFINITIONS: usize = 3;
 
 /// For each hit, the indexes of the other hits of the same repository whose code contains the name of the
-/// hit.
-pub(crate) fn mentioned_by(hits: &[RankedHit]) -> Vec<Vec<usize>> {
+/// hit. `texts` contains the facts about the text of each hit.
+pub(crate) fn mentioned_by(hits: &[RankedHit], texts: &[&TextFacts]) -> Vec<Vec<usize>> {
     let mut definitions: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
     for (index, hit) in hits.iter().enumerate() {
         if let Some(name) = name(hit) {
@@ -25,16 +24,16 @@ pub(crate) fn mentioned_by(hits: &[RankedHit]) -> Vec<Vec<usize>> {
     }
     definitions.retain(|_, indexes| indexes.len() <= MAX_DEFINITIONS);
     let mut found: Vec<Vec<usize>> = vec![Vec::new(); hits.len()];
-    for (index, hit) in hits.iter().enumerate() {
-        for line in code_lines(&hit.chunk.text) {
-            identifiers(line, |identifier| {
-                for defined in definitions.get(identifier).into_iter().flatten() {
-                    let is_same_repository = hits[*defined].chunk.repository == hit.chunk.repository;
-                    if *defined != index && is_same_repository && found[*defined].last() != Some(&index) {
-                        found[*defined].push(index);
-                    }
+    for (name, defined) in definitions {
+        let hash = identifier_hash(name);
+        let mentions = texts.iter().enumerate().filter(|(_, text)| text.has_identifier(hash));
+        for (index, _) in mentions {
+            for defined in &defined {
+                let is_same_repository = hits[*defined].chunk.repository == hits[index].chunk.repository;
+                if *defined != index && is_same_repository {
+                    found[*defined].push(index);
                 }
-            });
+            }
         }
     }
     found
@@ -45,7 +44,8 @@ fn name(hit: &RankedHit) -> Option<&str> {
     use ChunkKind::{Class, Function, Group, Method, Summary};
     let symbol = hit.chunk.symbol.as_deref()?;
     let name = symbol.rsplit('.').next().unwrap_or(symbol);
-    (name.len() >= MIN_NAME && matches!(hit.chunk.kind, Function | Method | Class | Group | Summary)).then_some(name)
+    (name.len() >= MIN_IDENTIFIER && matches!(hit.chunk.kind, Function | Method | Class | Group | Summary))
+        .then_some(name)
 }
 
 #[cfg(test)]
@@ -55,7 +55,8 @@ mod tests {
 
     fn check(hits: &[(&str, &str)], expect: &[&[usize]]) {
         let hits: Vec<RankedHit> = hits.iter().map(|(symbol, text)| hit(symbol, text)).collect();
-        assert_eq!(mentioned_by(&hits), expect);
+        let texts: Vec<TextFacts> = hits.iter().map(|hit| TextFacts::read(&hit.chunk.text)).collect();
+        assert_eq!(mentioned_by(&hits, &texts.iter().collect::<Vec<_>>()), expect);
     }
 
     #[test]

@@ -12,18 +12,22 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use cairn_domain::{ChunkKind, RepoPath, RepositoryId};
 
-use crate::code_lines::{code_lines, words_in_literals};
 use crate::fixed::{ONE, log2_of_ratio};
 use crate::hit::{Contribution, RankedHit};
 use crate::matched_words::matched_words;
 use crate::mentions::mentioned_by;
 use crate::rank::{DIRECT, FURTHER_HIT, PATTERN_NOT_ASKED_FOR, factor, sort, sum};
 use crate::standard::{STANDARD, standardised};
+use crate::text_facts::distinct_words;
 use crate::word_match::{Vocabulary, WordSimilarity, matches};
-use crate::{ScopeFrequencies, Signal, Signals, StopWords, Subjects, is_stop_word, terms, words};
+use crate::{
+    FactsOfTexts, ScopeFrequencies, Signal, Signals, StopWords, Subjects, TextFacts, WordKey, is_stop_word, terms,
+    words,
+};
 
 /// Number of hits that the second stage orders.
 const NUM_HITS: usize = 150;
@@ -76,6 +80,8 @@ const BEHIND: i64 = 1_000;
 #[derive(Clone, Copy)]
 pub struct SecondStage<'a> {
     pub question: &'a str,
+    /// The facts about the texts of the hits. A hit whose text is missing is compared by its other values.
+    pub texts: &'a FactsOfTexts,
     pub similarity: &'a dyn WordSimilarity,
     pub frequencies: &'a ScopeFrequencies,
     pub subjects: Subjects,
@@ -84,8 +90,8 @@ pub struct SecondStage<'a> {
     pub signals: Signals,
 }
 
-/// The hits that the second stage orders. Their texts must be read before [`rerank`] is called. `hits` must
-/// be sorted.
+/// The hits that the second stage orders. The facts about their texts must be read before [`rerank`] is
+/// called. `hits` must be sorted.
 pub fn hits_of_second_stage(hits: &[RankedHit]) -> impl Iterator<Item = &RankedHit> {
     hits.iter().filter(|hit| !is_first(hit)).take(NUM_HITS)
 }
@@ -110,7 +116,7 @@ pub fn rerank(hits: Vec<RankedHit>, stage: SecondStage<'_>) -> Vec<RankedHit> {
         hit.contributions = parts;
     }
     if stage.signals.has(Signal::Mentions) {
-        add_mentions(&mut rest);
+        add_mentions(&mut rest, stage.texts);
     }
     if stage.further_hits_count_less && stage.signals.has(Signal::FurtherHits) {
         reduce_further_hits(&all, &mut rest);
@@ -203,7 +209,8 @@ impl SecondStage<'_> {
         }
         self.add_words(&mut parts);
         if has(Signal::Literals) {
-            parts.add_standardised("literals", LITERALS, &parts.values(length_of_literals));
+            let length = |hit: &RankedHit| length_of_literals(text_of(hit, self.texts));
+            parts.add_standardised("literals", LITERALS, &parts.values(length));
         }
         if self.further_hits_count_less && has(Signal::FileEvidence) {
             parts.add("file", FILE, &scores_of_files(hits));
@@ -221,9 +228,9 @@ impl SecondStage<'_> {
     /// Adds the parts for the words that the question has in common with the hits.
     fn add_words(&self, parts: &mut Parts<'_>) {
         let asked = matched_words(self.question, |word| self.rarity(word));
-        let words = Words::read(parts.hits, &asked);
-        let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
-        let similarities = self.similarity.similarities(&asked, &words.vocabulary.words());
+        let words = Words::read(parts.hits, self.texts, &asked);
+        let asked: Vec<WordKey> = asked.iter().map(|word| WordKey::of(word)).collect();
+        let similarities = self.similarity.similarities(&asked, &words.vocabulary.keys());
         if self.signals.has(Signal::WordMatch) {
             parts.add_standardised("match", MATCH, &matches(&similarities, &words.of_texts));
         }
@@ -258,12 +265,8 @@ impl SecondStage<'_> {
                 });
             }
         });
-        let place = |word: &&str| {
-            let mut place = 0_u64;
-            terms(word, StopWords::Kept, |term| place |= asked.get(&term).map_or(0, |index| 1 << index));
-            place
-        };
-        let places: Vec<u64> = read.vocabulary.words().iter().map(place).collect();
+        let place = |term: u32| asked.get(&term).map_or(0_u64, |index| 1 << index);
+        let places: Vec<u64> = read.vocabulary.words().iter().map(|word| place(word.term)).collect();
         let weight_of = |set: u64| -> i64 {
             weights.iter().enumerate().filter(|(index, _)| set >> index & 1 == 1).map(|(_, weight)| weight).sum()
         };
@@ -294,13 +297,14 @@ struct Words {
 
 impl Words {
     /// The words of the hits, for a comparison with the words of a question.
-    fn read(hits: &[RankedHit], asked: &[String]) -> Self {
+    fn read(hits: &[RankedHit], texts: &FactsOfTexts, asked: &[String]) -> Self {
         let mut words = Self { vocabulary: Vocabulary::for_words(asked), ..Self::default() };
         for hit in hits {
             let chunk = &hit.chunk;
-            let name = chunk.symbol.as_deref().or(chunk.heading.as_deref()).unwrap_or_default();
-            words.of_texts.push(words.vocabulary.read(&[name, &chunk.text]));
-            words.of_paths.push(words.vocabulary.read(&[chunk.path.as_str(), name]));
+            let name = distinct_words(chunk.symbol.as_deref().or(chunk.heading.as_deref()).unwrap_or_default());
+            let path = distinct_words(chunk.path.as_str());
+            words.of_texts.push(words.vocabulary.read(&[&name, text_of(hit, texts).words()]));
+            words.of_paths.push(words.vocabulary.read(&[&path, &name]));
         }
         words
     }
@@ -333,9 +337,14 @@ fn part_of(hit: &RankedHit, name: &str) -> i64 {
 
 /// The logarithm of the number of words in string literals. Literals are messages, options and errors, which
 /// describe behaviour. Most chunks without literals are declarations.
-fn length_of_literals(hit: &RankedHit) -> i64 {
-    let num_words: u64 = code_lines(&hit.chunk.text).map(words_in_literals).sum();
-    i64::from(log2_of_ratio(1 + num_words, 1, FRACTION_BITS))
+fn length_of_literals(text: &TextFacts) -> i64 {
+    i64::from(log2_of_ratio(1 + text.num_words_in_literals(), 1, FRACTION_BITS))
+}
+
+/// The facts about the text of a hit.
+fn text_of<'a>(hit: &RankedHit, texts: &'a FactsOfTexts) -> &'a TextFacts {
+    static NO_TEXT: LazyLock<TextFacts> = LazyLock::new(TextFacts::default);
+    texts.get(&hit.chunk.content_hash).map_or(&NO_TEXT, |text| text)
 }
 
 /// Number of bits of a logarithm after the binary point.
@@ -353,12 +362,13 @@ fn logarithm_of_priors(hit: &RankedHit) -> i64 {
 }
 
 /// Adds points to the code that a good hit mentions. A mention by a hit that is not good has no effect.
-fn add_mentions(hits: &mut [RankedHit]) {
+fn add_mentions(hits: &mut [RankedHit], texts: &FactsOfTexts) {
     let scores: Vec<i64> = hits.iter().map(points).collect();
     let mut sorted = scores.clone();
     sorted.sort_unstable();
     let Some(unmentioned) = sorted.get(sorted.len().saturating_sub(1) * UNMENTIONED_PERCENTILE / 100) else { return };
-    let mentions = mentioned_by(hits);
+    let texts: Vec<&TextFacts> = hits.iter().map(|hit| text_of(hit, texts)).collect();
+    let mentions = mentioned_by(hits, &texts);
     for (hit, mentions) in hits.iter_mut().zip(mentions) {
         let best = mentions.into_iter().map(|index| scores[index]).fold(*unmentioned, i64::max);
         add(hit, "mentioned", (best - unmentioned) * MENTIONED / 100);

@@ -9,13 +9,10 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::WordKey;
 use crate::standard::above_median;
-use crate::{is_stop_word, words};
+use crate::text_facts::{TextWord, is_short};
 
-/// Only this number of words at the start of a chunk is compared, as in the vector of the chunk.
-const MAX_WORDS_OF_CHUNK: usize = 1_200;
-/// Shorter words of chunks are ignored, because names of variables have some similarity to any word.
-const MIN_WORD: usize = 3;
 /// A similarity of 1, in thousandths.
 const EQUAL: u16 = 1_000;
 /// Added to the standard deviation of the similarities, in thousandths. If all chunks match a word almost
@@ -25,8 +22,8 @@ const SLACK: i64 = 20;
 /// The similarity of the meanings of words.
 pub trait WordSimilarity: Send + Sync {
     /// For each word of `asked`, the similarity to each word of `words`, in thousandths from 0 to 1,000.
-    /// Equal words have the similarity 1,000. All words must be in lower case.
-    fn similarities(&self, asked: &[&str], words: &[&str]) -> Vec<Vec<u16>>;
+    /// Equal words have the similarity 1,000.
+    fn similarities(&self, asked: &[WordKey], words: &[WordKey]) -> Vec<Vec<u16>>;
 }
 
 /// Treats equal words as similar, and all other words as not similar.
@@ -34,18 +31,20 @@ pub trait WordSimilarity: Send + Sync {
 pub struct EqualWords;
 
 impl WordSimilarity for EqualWords {
-    fn similarities(&self, asked: &[&str], words: &[&str]) -> Vec<Vec<u16>> {
-        let similarity = |asked: &str, word: &str| if asked == word { EQUAL } else { 0 };
-        asked.iter().map(|asked| words.iter().map(|word| similarity(asked, word)).collect()).collect()
+    fn similarities(&self, asked: &[WordKey], words: &[WordKey]) -> Vec<Vec<u16>> {
+        let similarity = |asked: WordKey, word: WordKey| if asked == word { EQUAL } else { 0 };
+        asked.iter().map(|asked| words.iter().map(|word| similarity(*asked, *word)).collect()).collect()
     }
 }
 
 /// The distinct words of texts. Each word has a number, so that it is compared with the question only once.
 #[derive(Debug, Default)]
 pub(crate) struct Vocabulary {
-    /// Words that are shorter than `MIN_WORD`, but are not ignored.
-    short: Vec<String>,
-    numbers: FxHashMap<Box<str>, u32>,
+    /// Short words that are not ignored, because the question contains them.
+    short: Vec<WordKey>,
+    numbers: FxHashMap<WordKey, u32>,
+    /// The words in the order of their numbers.
+    words: Vec<TextWord>,
     /// For each word, the number of the last text in which it was found.
     last_text: Vec<u32>,
     num_texts: u32,
@@ -55,41 +54,33 @@ impl Vocabulary {
     /// A vocabulary for a comparison with these words of a question. Short words of the question, such as
     /// `db`, are not ignored in chunks.
     pub(crate) fn for_words(asked: &[String]) -> Self {
-        let short = asked.iter().filter(|word| word.len() < MIN_WORD).cloned().collect();
+        let short = asked.iter().filter(|word| is_short(word)).map(|word| WordKey::of(word)).collect();
         Self { short, ..Self::default() }
     }
 
     /// Whether the word is ignored because it is short.
     pub(crate) fn is_too_short(&self, word: &str) -> bool {
-        word.len() < MIN_WORD && !self.short.iter().any(|short| short == word)
+        is_short(word) && !self.short.contains(&WordKey::of(word))
     }
 
     /// The numbers of the distinct words of a text that consists of several parts.
-    pub(crate) fn read(&mut self, parts: &[&str]) -> Vec<u32> {
+    pub(crate) fn read(&mut self, parts: &[&[TextWord]]) -> Vec<u32> {
         self.num_texts += 1;
-        let mut found = Vec::new();
-        let mut num_words = 0;
-        for part in parts {
-            words(part, |word| {
-                num_words += 1;
-                if num_words <= MAX_WORDS_OF_CHUNK && !self.is_too_short(word) && !is_stop_word(word) {
-                    self.add(word, &mut found);
-                }
-            });
+        let mut found = Vec::with_capacity(parts.iter().map(|part| part.len()).sum());
+        for word in parts.iter().copied().flatten() {
+            if !word.is_short || self.short.contains(&word.key) {
+                self.add(*word, &mut found);
+            }
         }
         found
     }
 
-    fn add(&mut self, word: &str, found: &mut Vec<u32>) {
-        let number = match self.numbers.get(word) {
-            Some(number) => *number,
-            None => {
-                let number = self.last_text.len() as u32;
-                self.numbers.insert(word.into(), number);
-                self.last_text.push(0);
-                number
-            }
-        };
+    fn add(&mut self, word: TextWord, found: &mut Vec<u32>) {
+        let number = *self.numbers.entry(word.key).or_insert_with(|| {
+            self.words.push(word);
+            self.last_text.push(0);
+            self.words.len() as u32 - 1
+        });
         let last = &mut self.last_text[number as usize];
         if *last != self.num_texts {
             *last = self.num_texts;
@@ -98,12 +89,13 @@ impl Vocabulary {
     }
 
     /// The words in the order of their numbers.
-    pub(crate) fn words(&self) -> Vec<&str> {
-        let mut words = vec![""; self.last_text.len()];
-        for (word, number) in &self.numbers {
-            words[*number as usize] = word;
-        }
-        words
+    pub(crate) fn words(&self) -> &[TextWord] {
+        &self.words
+    }
+
+    /// The keys of the words in the order of their numbers.
+    pub(crate) fn keys(&self) -> Vec<WordKey> {
+        self.words.iter().map(|word| word.key).collect()
     }
 }
 
@@ -129,12 +121,17 @@ pub(crate) fn matches(similarities: &[Vec<u16>], texts: &[Vec<u32>]) -> Vec<i64>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text_facts::distinct_words;
+
+    fn keys(words: &[&str]) -> Vec<WordKey> {
+        words.iter().map(|word| WordKey::of(word)).collect()
+    }
 
     /// Matches the texts with words that are similar only to themselves.
     fn check(asked: &[&str], texts: &[&str], expect: &[i64]) {
         let mut vocabulary = Vocabulary::default();
-        let read: Vec<Vec<u32>> = texts.iter().map(|text| vocabulary.read(&[text])).collect();
-        let similarities = EqualWords.similarities(asked, &vocabulary.words());
+        let read: Vec<Vec<u32>> = texts.iter().map(|text| vocabulary.read(&[&distinct_words(text)])).collect();
+        let similarities = EqualWords.similarities(&keys(asked), &vocabulary.keys());
         assert_eq!(matches(&similarities, &read), expect, "{asked:?} {texts:?}");
     }
 
@@ -155,13 +152,17 @@ mod tests {
 
     #[test]
     fn words_of_a_text_are_distinct() {
+        let read = |vocabulary: &mut Vocabulary, parts: &[&str]| {
+            let parts: Vec<Vec<TextWord>> = parts.iter().map(|part| distinct_words(part)).collect();
+            vocabulary.read(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>())
+        };
         let mut vocabulary = Vocabulary::default();
-        assert_eq!(vocabulary.read(&["openFile", "the open file of it"]), [0, 1]);
-        assert_eq!(vocabulary.read(&["x file close_file"]), [1, 2]);
-        assert_eq!(vocabulary.words(), ["open", "file", "close"]);
-        assert_eq!(vocabulary.read(&["open"]), [0]);
+        assert_eq!(read(&mut vocabulary, &["openFile", "the open file of it"]), [0, 1]);
+        assert_eq!(read(&mut vocabulary, &["x file close_file"]), [1, 2]);
+        assert_eq!(vocabulary.keys(), keys(&["open", "file", "close"]));
+        assert_eq!(read(&mut vocabulary, &["open"]), [0]);
         let mut vocabulary = Vocabulary::for_words(&["db".to_owned(), "open".to_owned()]);
-        assert_eq!(vocabulary.read(&["open db of io"]), [0, 1]);
+        assert_eq!(read(&mut vocabulary, &["open db of io"]), [0, 1]);
     }
 
     #[test]

@@ -152,6 +152,7 @@ impl Cluster {
                 changed: None,
                 heads: None,
                 answers: Arc::default(),
+                known_texts: Arc::default(),
                 pattern_members: Arc::default(),
                 file_places: Arc::default(),
             };

@@ -67,6 +67,7 @@ impl FakeAgent {
             changed: None,
             heads: None,
             answers: Arc::default(),
+            known_texts: Arc::default(),
             pattern_members: Arc::default(),
             file_places: Arc::default(),
         };

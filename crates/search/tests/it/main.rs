@@ -79,6 +79,7 @@ async fn searcher_over(contents: Vec<FakeContent>) -> (Arc<Counted>, Searcher) {
         changed: None,
         heads: None,
         answers: Arc::default(),
+        known_texts: Arc::default(),
         pattern_members: Arc::default(),
         file_places: Arc::default(),
         synonyms: Arc::default(),

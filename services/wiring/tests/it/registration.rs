@@ -55,6 +55,7 @@ impl Service {
             changed: None,
             heads: None,
             answers: Arc::default(),
+            known_texts: Arc::default(),
             pattern_members: Arc::default(),
             file_places: Arc::default(),
         };

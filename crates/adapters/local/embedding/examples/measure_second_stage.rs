@@ -1,4 +1,5 @@
-//! Measures how long the second stage of the ranking takes for the chunks of a directory of source files.
+//! Measures how long the second stage of the ranking takes for the chunks of a directory of source files:
+//! reading the facts about the texts, and ordering the hits.
 //!
 //! Usage: `cargo run --release --example measure_second_stage -- DIRECTORY`.
 
@@ -12,7 +13,9 @@ use cairn_domain::{
     ChunkKey, ChunkKind, ChunkRecord, ContentHash, LineSpan, RepoPath, RepositoryId, RepositoryName, Tenant,
 };
 use cairn_local_embedding::WordTable;
-use cairn_ranking::{RankedHit, ScopeFrequencies, Scores, SecondStage, Signals, Subjects, rerank};
+use cairn_ranking::{
+    FactsOfTexts, RankedHit, ScopeFrequencies, Scores, SecondStage, Signals, Subjects, TextFacts, rerank,
+};
 
 const NUM_CHUNKS: usize = 150;
 /// The mean length of the candidates in the evaluation set.
@@ -27,31 +30,37 @@ fn main() -> Result<()> {
     ensure!(hits.len() >= NUM_CHUNKS, "the directory contains only {} chunks", hits.len());
     let table = WordTable::shipped()?;
     let frequencies = ScopeFrequencies::of(QUESTION);
-    let stage = SecondStage {
-        question: QUESTION,
-        similarity: &table,
-        frequencies: &frequencies,
-        subjects: Subjects::default(),
-        further_hits_count_less: true,
-        signals: Signals::default(),
-    };
     let num_sets = hits.len() / NUM_CHUNKS;
-    let mut took: Vec<Duration> = Vec::with_capacity(NUM_ROUNDS);
+    let (mut read, mut ordered): (Vec<Duration>, Vec<Duration>) = (Vec::new(), Vec::new());
+    let mut num_bytes = 0;
     for round in 0..NUM_ROUNDS {
         let set = hits[round % num_sets * NUM_CHUNKS..][..NUM_CHUNKS].to_vec();
         let start = Instant::now();
+        let facts = set.iter().map(|hit| (hit.chunk.content_hash, Arc::new(TextFacts::read(&hit.chunk.text))));
+        let texts: FactsOfTexts = facts.collect();
+        read.push(start.elapsed());
+        num_bytes += texts.values().map(|text| text.num_bytes()).sum::<usize>();
+        let start = Instant::now();
+        let stage = SecondStage {
+            question: QUESTION,
+            texts: &texts,
+            similarity: &table,
+            frequencies: &frequencies,
+            subjects: Subjects::default(),
+            further_hits_count_less: true,
+            signals: Signals::default(),
+        };
         let ranked = rerank(set, stage);
-        took.push(start.elapsed());
+        ordered.push(start.elapsed());
         ensure!(ranked.len() == NUM_CHUNKS, "hits are missing");
     }
-    took.sort_unstable();
     let bytes: usize = hits.iter().map(|hit| hit.chunk.text.len()).sum();
-    println!(
-        "{NUM_CHUNKS} chunks of {} bytes: median {:?}, longest {:?}",
-        bytes / hits.len(),
-        took[took.len() / 2],
-        took[took.len() - 1]
-    );
+    let (bytes, facts) = (bytes / hits.len(), num_bytes / (NUM_ROUNDS * NUM_CHUNKS));
+    println!("{NUM_CHUNKS} chunks of {bytes} bytes, facts of {facts} bytes");
+    for (what, took) in [("reading", &mut read), ("ordering", &mut ordered)] {
+        took.sort_unstable();
+        println!("{what}: median {:?}, longest {:?}", took[took.len() / 2], took[took.len() - 1]);
+    }
     Ok(())
 }
 

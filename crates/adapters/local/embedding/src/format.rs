@@ -202,9 +202,3 @@ impl<'a> Sections<'a> {
         Ok(halves.as_chunks::<ROLES>().0)
     }
 }
-
-/// Computes the FNV-1a hash of a word's bytes.
-#[inline]
-pub(crate) fn hash_of(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(0x811C_9DC5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
-}

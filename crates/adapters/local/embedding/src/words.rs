@@ -1,8 +1,8 @@
 //! Computes the similarity of words from the shipped table.
 
-use cairn_ranking::WordSimilarity;
+use cairn_ranking::{WordKey, WordSimilarity};
 
-use crate::format::{InvalidModel, StaticModel, hash_of};
+use crate::format::{InvalidModel, StaticModel};
 use crate::sums::{DIMENSIONS, Dots};
 
 /// A similarity of 1, in thousandths.
@@ -21,7 +21,7 @@ pub struct WordTable {
 /// The vector of a word.
 #[derive(Clone, Copy)]
 struct WordVector {
-    hash: u32,
+    key: WordKey,
     row: usize,
     elements: &'static [u8; DIMENSIONS],
     /// The length of the vector, with [`LENGTH_BITS`] bits after the binary point.
@@ -33,19 +33,18 @@ impl WordTable {
         Ok(Self { model: crate::shipped()?, dots: Dots::detect() })
     }
 
-    fn vector(&self, word: &str) -> WordVector {
-        let hash = hash_of(word.as_bytes());
-        let row = self.model.row_of(hash);
+    fn vector(&self, key: WordKey) -> WordVector {
+        let row = self.model.row_of(key.0);
         let elements = self.model.row(row);
         let square = self.dots.of(elements, elements).unsigned_abs();
-        WordVector { hash, row, elements, length: (u64::from(square) << (2 * LENGTH_BITS)).isqrt() }
+        WordVector { key, row, elements, length: (u64::from(square) << (2 * LENGTH_BITS)).isqrt() }
     }
 
     /// The cosine of the angle between the vectors, in thousandths; 0 if it is negative. Many words outside
     /// the vocabulary share a row; the similarity of different words with the same row is 0.
     fn similarity(&self, left: WordVector, right: WordVector) -> u16 {
         if left.row == right.row {
-            return if left.hash == right.hash { EQUAL as u16 } else { 0 };
+            return if left.key == right.key { EQUAL as u16 } else { 0 };
         }
         let dot = u64::try_from(self.dots.of(left.elements, right.elements)).unwrap_or_default();
         let cosine = ((dot * EQUAL) << (2 * LENGTH_BITS)).checked_div(left.length * right.length);
@@ -54,13 +53,13 @@ impl WordTable {
 }
 
 impl WordSimilarity for WordTable {
-    fn similarities(&self, asked: &[&str], words: &[&str]) -> Vec<Vec<u16>> {
-        let asked: Vec<WordVector> = asked.iter().map(|word| self.vector(word)).collect();
+    fn similarities(&self, asked: &[WordKey], words: &[WordKey]) -> Vec<Vec<u16>> {
+        let asked: Vec<WordVector> = asked.iter().map(|word| self.vector(*word)).collect();
         let mut similarities: Vec<Vec<u16>> = asked.iter().map(|_| Vec::with_capacity(words.len())).collect();
         // Each word is compared with all words of the question at once, because these words fit into the
         // processor's first-level cache.
         for word in words {
-            let vector = self.vector(word);
+            let vector = self.vector(*word);
             for (asked, similarities) in asked.iter().zip(&mut similarities) {
                 similarities.push(self.similarity(*asked, vector));
             }
@@ -74,7 +73,9 @@ mod tests {
     use super::*;
 
     fn similarity(left: &str, right: &str) -> u16 {
-        WordTable::shipped().expect("the shipped model is valid").similarities(&[left], &[right])[0][0]
+        WordTable::shipped()
+            .expect("the shipped model is valid")
+            .similarities(&[WordKey::of(left)], &[WordKey::of(right)])[0][0]
     }
 
     #[test]
@@ -87,7 +88,7 @@ mod tests {
     #[test]
     fn unknown_words_with_the_same_row_are_not_similar() {
         let table = WordTable::shipped().expect("the shipped model is valid");
-        let row = |word: &str| table.model.row_of(hash_of(word.as_bytes()));
+        let row = |word: &str| table.model.row_of(WordKey::of(word).0);
         let unknown: Vec<String> = (0..20_000).map(|number| format!("zyzzyvaish{number}")).collect();
         let shared = unknown[1..].iter().find(|word| row(word) == row(&unknown[0])).expect("there are 2,048 rows");
         assert_eq!(similarity(&unknown[0], shared), 0);
@@ -111,11 +112,11 @@ mod tests {
     fn all_pairs_are_compared() {
         let table = WordTable::shipped().expect("the shipped model is valid");
         let (asked, words) = (["open", "file"], ["file", "open", "directory"]);
-        let found = table.similarities(&asked, &words);
+        let found = table.similarities(&asked.map(WordKey::of), &words.map(WordKey::of));
         for (asked, similarities) in asked.iter().zip(&found) {
             let expect: Vec<u16> = words.iter().map(|word| similarity(asked, word)).collect();
             assert_eq!(*similarities, expect, "{asked}");
         }
-        assert!(table.similarities(&[], &words).is_empty());
+        assert!(table.similarities(&[], &words.map(WordKey::of)).is_empty());
     }
 }

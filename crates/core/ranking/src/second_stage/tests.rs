@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use cairn_domain::ChunkRecord;
 use proptest::prelude::*;
 
@@ -18,8 +20,10 @@ fn with_part(name: &'static str, points: i64, hit: RankedHit) -> RankedHit {
 }
 
 fn ranked_with(hits: Vec<RankedHit>, question: &str, signals: Signals) -> Vec<RankedHit> {
+    let texts = hits.iter().map(|hit| (hit.chunk.content_hash, Arc::new(TextFacts::read(&hit.chunk.text)))).collect();
     let stage = SecondStage {
         question,
+        texts: &texts,
         similarity: &EqualWords,
         frequencies: &ScopeFrequencies::default(),
         subjects: Subjects::default(),
