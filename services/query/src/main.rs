@@ -20,6 +20,11 @@ use cairn_wiring::{
 };
 use clap::Parser;
 
+/// A question allocates many small values. The allocator of the C library needs a fifth of the time of a
+/// question, and this allocator needs much less.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     start("query", Arguments::parse().config.as_deref(), run)
 }

@@ -75,12 +75,11 @@ impl Response {
 
     /// Returns all points of the list. A point needs its record if it may be one of the first `num_records`
     /// hits. This is possible if its score is not below the score of entry `num_records` in the list.
-    fn wanted(&self, num_records: usize) -> impl Iterator<Item = WantedPoint> {
+    fn wanted(&self, num_records: usize) -> impl Iterator<Item = WantedPoint<'_>> {
         let lowest = num_records.checked_sub(1).map(|last| self.0.get(last).map_or(i64::MIN, |(_, score)| *score));
-        self.0.iter().map(move |(id, score)| WantedPoint {
-            id: id.clone(),
-            needs_record: lowest.is_some_and(|lowest| *score >= lowest),
-        })
+        self.0
+            .iter()
+            .map(move |(id, score)| WantedPoint { id, needs_record: lowest.is_some_and(|lowest| *score >= lowest) })
     }
 
     /// Adds the fields of the points to the response, and removes hits that do not match the path patterns. A
@@ -119,7 +118,7 @@ impl Store<'_> {
         let requests = wanted.iter().map(|(query, wanted)| wanted.request(query, parts)).collect();
         let responses = self.collection.query(requests).await?;
         let responses: Vec<Response> = responses.into_iter().map(Response::new).collect::<Result<_, _>>()?;
-        let points: Vec<WantedPoint> = responses.iter().flat_map(|list| list.wanted(self.num_records)).collect();
+        let points: Vec<WantedPoint<'_>> = responses.iter().flat_map(|list| list.wanted(self.num_records)).collect();
         let mut points = self.points.of(self.collection, &points).await?.into_iter();
         let list = |list: Response| {
             let num_points = list.0.len();
@@ -175,11 +174,11 @@ impl Store<'_> {
     async fn records(&self, lists: [&[Candidate]; 2]) -> Result<Vec<ChunkRecord>, Fault> {
         let first = lists.iter().flat_map(|list| list.iter().take(self.num_records));
         let mut points: Vec<Arc<ListedPoint>> = Vec::new();
-        let mut missing: Vec<WantedPoint> = Vec::new();
+        let mut missing: Vec<WantedPoint<'_>> = Vec::new();
         for candidate in first {
             match candidate.point.record {
                 Some(_) => points.push(Arc::clone(&candidate.point)),
-                None => missing.push(WantedPoint { id: candidate.id.clone(), needs_record: true }),
+                None => missing.push(WantedPoint { id: &candidate.id, needs_record: true }),
             }
         }
         // Path patterns removed some hits, so the first hits may include later entries of the list, whose

@@ -9,12 +9,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cairn_domain::{ChunkKey, ChunkRecord, RepositoryId};
 use cairn_recent::Recent;
+use qdrant_client::qdrant::point_id::PointIdOptions;
 use qdrant_client::qdrant::{Condition, Filter, PointId, QueryPoints, ScoredPoint};
 
 use crate::collection::{Collection, only};
 use crate::error::Fault;
 use crate::fields::{KEY, PATH, REPOSITORY, START_LINE};
-use crate::payload::{Fields, RECORD, id_text};
+use crate::payload::{Fields, RECORD};
 
 /// Maximum memory of the cached points.
 const MAX_CACHED_BYTES: usize = 96 << 20;
@@ -35,15 +36,24 @@ pub(crate) struct ListedPoint {
 }
 
 /// A point whose fields are needed.
-#[derive(Clone)]
-pub(crate) struct WantedPoint {
-    pub(crate) id: PointId,
+#[derive(Clone, Copy)]
+pub(crate) struct WantedPoint<'a> {
+    pub(crate) id: &'a PointId,
     pub(crate) needs_record: bool,
+}
+
+/// The id of a point as a number. The ids of all points are UUIDs.
+fn number_of(id: Option<&PointId>) -> u128 {
+    match id.and_then(|id| id.point_id_options.as_ref()) {
+        Some(PointIdOptions::Uuid(text)) => uuid::Uuid::parse_str(text).unwrap_or_default().as_u128(),
+        Some(PointIdOptions::Num(number)) => u128::from(*number),
+        None => 0,
+    }
 }
 
 /// The most recently used points. Clones share these points.
 #[derive(Clone)]
-pub(crate) struct KnownPoints(Arc<Mutex<Recent<String, Arc<ListedPoint>>>>);
+pub(crate) struct KnownPoints(Arc<Mutex<Recent<u128, Arc<ListedPoint>>>>);
 
 impl Default for KnownPoints {
     fn default() -> Self {
@@ -52,7 +62,7 @@ impl Default for KnownPoints {
 }
 
 impl KnownPoints {
-    fn known(&self) -> MutexGuard<'_, Recent<String, Arc<ListedPoint>>> {
+    fn known(&self) -> MutexGuard<'_, Recent<u128, Arc<ListedPoint>>> {
         // No method leaves the map inconsistent, so the map can be used after another thread has panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -62,47 +72,42 @@ impl KnownPoints {
     pub(crate) async fn of(
         &self,
         collection: &Collection,
-        wanted: &[WantedPoint],
+        wanted: &[WantedPoint<'_>],
     ) -> Result<Vec<Option<Arc<ListedPoint>>>, Fault> {
-        let ids: Vec<String> = wanted.iter().map(|point| id_text(Some(&point.id))).collect();
-        let mut found: HashMap<&str, Arc<ListedPoint>> = HashMap::with_capacity(ids.len());
-        let mut missing: BTreeMap<&str, WantedPoint> = BTreeMap::new();
+        let ids: Vec<u128> = wanted.iter().map(|point| number_of(Some(point.id))).collect();
+        let mut found: HashMap<u128, Arc<ListedPoint>> = HashMap::with_capacity(ids.len());
+        let mut missing: BTreeMap<u128, WantedPoint<'_>> = BTreeMap::new();
         {
             let mut known = self.known();
             for (id, point) in ids.iter().zip(wanted) {
                 match known.get(id).filter(|known| known.record.is_some() || !point.needs_record) {
                     Some(known) => {
-                        found.insert(id, known);
+                        found.insert(*id, known);
                     }
                     None => {
-                        let missing = missing.entry(id).or_insert_with(|| point.clone());
+                        let missing = missing.entry(*id).or_insert(*point);
                         missing.needs_record |= point.needs_record;
                     }
                 }
             }
         }
-        let missing: Vec<(&str, WantedPoint)> = missing.into_iter().collect();
+        let missing: Vec<WantedPoint<'_>> = missing.into_values().collect();
         for some in missing.chunks(POINTS_OF_A_REQUEST) {
-            let read = read(collection, some.iter().map(|(_, point)| point)).await?;
+            let read = read(collection, some).await?;
             let mut known = self.known();
             for (id, point) in read {
-                if let Ok(index) = some.binary_search_by(|(wanted, _)| (*wanted).cmp(&id)) {
-                    found.insert(some[index].0, Arc::clone(&point));
-                }
+                found.insert(id, Arc::clone(&point));
                 let size_bytes = size_bytes(&point);
                 known.add(id, point, size_bytes);
             }
         }
-        Ok(ids.iter().map(|id| found.get(id.as_str()).cloned()).collect())
+        Ok(ids.iter().map(|id| found.get(id).cloned()).collect())
     }
 }
 
 /// Reads the points with one batch.
-async fn read(
-    collection: &Collection,
-    points: impl Iterator<Item = &WantedPoint>,
-) -> Result<Vec<(String, Arc<ListedPoint>)>, Fault> {
-    let (with_record, others): (Vec<&WantedPoint>, Vec<&WantedPoint>) = points.partition(|point| point.needs_record);
+async fn read(collection: &Collection, points: &[WantedPoint<'_>]) -> Result<Vec<(u128, Arc<ListedPoint>)>, Fault> {
+    let (with_record, others): (Vec<_>, Vec<_>) = points.iter().partition(|point| point.needs_record);
     let reads = [(with_record, true), (others, false)].into_iter().filter(|(points, _)| !points.is_empty());
     let (requests, have_record): (Vec<QueryPoints>, Vec<bool>) =
         reads.map(|(points, has_record)| (request(&points, has_record), has_record)).unzip();
@@ -110,7 +115,7 @@ async fn read(
     found.flat_map(|(points, has_record)| points.into_iter().map(move |point| listed(point, has_record))).collect()
 }
 
-fn request(points: &[&WantedPoint], has_record: bool) -> QueryPoints {
+fn request(points: &[WantedPoint<'_>], has_record: bool) -> QueryPoints {
     let ids: Vec<PointId> = points.iter().map(|point| point.id.clone()).collect();
     QueryPoints {
         limit: Some(ids.len() as u64),
@@ -120,9 +125,9 @@ fn request(points: &[&WantedPoint], has_record: bool) -> QueryPoints {
     }
 }
 
-fn listed(point: ScoredPoint, has_record: bool) -> Result<(String, Arc<ListedPoint>), Fault> {
-    let id = id_text(point.id.as_ref());
-    let fields = Fields::new(id.clone(), point.payload);
+fn listed(point: ScoredPoint, has_record: bool) -> Result<(u128, Arc<ListedPoint>), Fault> {
+    let id = number_of(point.id.as_ref());
+    let fields = Fields::of(point.id.as_ref(), point.payload);
     let record = if has_record { Some(fields.chunk()?) } else { None };
     let (repository, path) = (fields.repository()?, fields.text(PATH)?.to_owned());
     Ok((id, Arc::new(ListedPoint { repository, path, line: fields.line()?, key: fields.key()?, record })))
@@ -152,10 +157,10 @@ mod tests {
         let (points, size_bytes) = (KnownPoints::default(), size_bytes(&point));
         let mut known = points.known();
         for number in 0..=MAX_CACHED_BYTES / size_bytes {
-            known.add(number.to_string(), Arc::clone(&point), size_bytes);
-            assert!(known.get("0").is_some(), "{number}");
+            known.add(number as u128, Arc::clone(&point), size_bytes);
+            assert!(known.get(&0).is_some(), "{number}");
         }
-        assert!(known.get("1").is_none());
+        assert!(known.get(&1).is_none());
         assert!(known.num_bytes() <= MAX_CACHED_BYTES);
     }
 }

@@ -10,7 +10,8 @@ pub struct Recent<K, V> {
     num_bytes: usize,
     clock: u64,
     values: HashMap<K, Used<V>>,
-    /// The keys by the time of their last use.
+    /// Each key by a time that is not later than its last use. The times are updated when values are removed,
+    /// because values are used much more often than they are removed.
     by_use: BTreeMap<u64, K>,
 }
 
@@ -33,9 +34,6 @@ impl<K: Clone + Eq + Hash, V: Clone> Recent<K, V> {
     {
         self.clock += 1;
         let found = self.values.get_mut(key)?;
-        if let Some(key) = self.by_use.remove(&found.used) {
-            self.by_use.insert(self.clock, key);
-        }
         found.used = self.clock;
         Some(found.value.clone())
     }
@@ -56,15 +54,21 @@ impl<K: Clone + Eq + Hash, V: Clone> Recent<K, V> {
     pub fn add_always(&mut self, key: K, value: V, size_bytes: usize) {
         self.clock += 1;
         let used = self.clock;
-        if let Some(old) = self.values.insert(key.clone(), Used { value, size_bytes, used }) {
-            self.num_bytes -= old.size_bytes;
-            self.by_use.remove(&old.used);
+        match self.values.insert(key.clone(), Used { value, size_bytes, used }) {
+            Some(old) => self.num_bytes -= old.size_bytes,
+            None => {
+                self.by_use.insert(used, key);
+            }
         }
         self.num_bytes += size_bytes;
-        self.by_use.insert(used, key);
         while self.num_bytes > self.max_bytes && self.values.len() > 1 {
-            let Some((_, oldest)) = self.by_use.pop_first() else { return };
-            self.num_bytes -= self.values.remove(&oldest).map_or(0, |removed| removed.size_bytes);
+            let Some((time, oldest)) = self.by_use.pop_first() else { return };
+            match self.values.get(&oldest).map(|found| found.used) {
+                Some(used) if used > time => {
+                    self.by_use.insert(used, oldest);
+                }
+                _ => self.num_bytes -= self.values.remove(&oldest).map_or(0, |removed| removed.size_bytes),
+            }
         }
     }
 }
@@ -86,6 +90,34 @@ mod tests {
         recent.add("d", 5, 11);
         assert_eq!(["c", "d"].map(|key| recent.get(&key)), [Some(4), None]);
         assert_eq!((recent.num_bytes, recent.values.len(), recent.by_use.len()), (10, 1, 1));
+    }
+
+    /// Compares the map with a list of keys that is sorted by the last use.
+    #[test]
+    fn values_are_dropped_in_the_order_of_their_last_use() {
+        const MAX_BYTES: usize = 40;
+        let (mut recent, mut expect, mut random) = (Recent::new(MAX_BYTES), Vec::<(u64, usize)>::new(), 1_u64);
+        for _ in 0..20_000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let (key, size_bytes) = (random >> 60, (random >> 50 & 7) as usize);
+            let place = expect.iter().position(|(known, _)| *known == key);
+            if random >> 40 & 1 == 0 {
+                assert_eq!(recent.get(&key), place.map(|_| key));
+                if let Some(place) = place {
+                    let used = expect.remove(place);
+                    expect.push(used);
+                }
+            } else {
+                recent.add(key, key, size_bytes);
+                expect.retain(|(known, _)| *known != key);
+                expect.push((key, size_bytes));
+                while expect.iter().map(|(_, size_bytes)| size_bytes).sum::<usize>() > MAX_BYTES {
+                    expect.remove(0);
+                }
+            }
+            assert_eq!(recent.values.len(), expect.len());
+            assert_eq!(recent.by_use.len(), expect.len());
+        }
     }
 
     #[test]
