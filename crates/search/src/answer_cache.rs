@@ -5,15 +5,15 @@
 //! changes the published runs, and therefore the key. Therefore hits are never returned for a newer state, or
 //! to a caller with a different scope. Texts and stamps are read again for each page.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use cairn_domain::{Digest, Digester, View};
 use cairn_ports::{ChunkFilter, RepositoryRecord};
 use cairn_question::{ParseOptions, ParsedQuery, QueryType};
 use cairn_ranking::RankedHit;
-use cairn_recent::Recent;
+use cairn_recent::SharedRecent;
 
 use crate::changed_files::{ChangedFiles, ChangedTree};
 use crate::repositories::KnownRepository;
@@ -26,7 +26,7 @@ const MAX_CACHED_BYTES: usize = 64 << 20;
 const QUESTION_BYTES: usize = 16 << 10;
 
 /// The hits of the most recent questions. All questions of a process share the cache.
-pub struct AnswerCache(Mutex<Recent<Digest, Arc<CachedAnswer>>>);
+pub struct AnswerCache(SharedRecent<Digest, Arc<CachedAnswer>>);
 
 struct CachedAnswer {
     retrieved: Retrieved,
@@ -45,13 +45,7 @@ impl Default for AnswerCache {
 impl AnswerCache {
     /// Creates a cache with this maximum size. A cache of zero bytes stores nothing.
     pub fn with_bytes(max_bytes: usize) -> Self {
-        Self(Mutex::new(Recent::new(max_bytes)))
-    }
-
-    fn cached(&self) -> MutexGuard<'_, Recent<Digest, Arc<CachedAnswer>>> {
-        // No method leaves the cache inconsistent, so the cache can be used after another thread has
-        // panicked.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        Self(SharedRecent::new(max_bytes))
     }
 }
 
@@ -79,7 +73,7 @@ impl Searcher {
         selected: &[KnownRepository],
     ) -> Result<Retrieved, QueryError> {
         let key = self.key_of(asked, selected);
-        let known = self.answers.cached().get(&key);
+        let known = self.answers.0.lock().get(&key);
         if let Some(known) = known.filter(|known| !known.has_read_changes || asked.offset > 0) {
             let mut known = known.retrieved.clone();
             // The repositories have the same generations in the cached view and in the new view, but the
@@ -101,7 +95,7 @@ impl Searcher {
         let mut cached = retrieved.clone();
         cached.hits.iter_mut().for_each(|hit| hit.chunk.text = String::new());
         let answer = CachedAnswer { retrieved: cached, has_read_changes };
-        self.answers.cached().add(key, Arc::new(answer), size_bytes);
+        self.answers.0.lock().add(key, Arc::new(answer), size_bytes);
         Ok(retrieved)
     }
 

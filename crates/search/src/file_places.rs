@@ -4,11 +4,11 @@
 //! generation.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use cairn_domain::{Scope, View};
 use cairn_ports::{ChunkFilter, ChunkPlace};
-use cairn_recent::Recent;
+use cairn_recent::SharedRecent;
 
 use crate::prepared_query::PreparedQuery;
 use crate::sites::RepositoryFile;
@@ -21,19 +21,11 @@ const MAX_CACHED: usize = 200_000;
 type FileOfGeneration = (String, RepositoryFile);
 
 /// A cache of the places of chunks. All questions of a process share the cache.
-pub struct FilePlaces(Mutex<Recent<FileOfGeneration, Arc<Vec<ChunkPlace>>>>);
+pub struct FilePlaces(SharedRecent<FileOfGeneration, Arc<Vec<ChunkPlace>>>);
 
 impl Default for FilePlaces {
     fn default() -> Self {
-        Self(Mutex::new(Recent::new(MAX_CACHED)))
-    }
-}
-
-impl FilePlaces {
-    fn cached(&self) -> MutexGuard<'_, Recent<FileOfGeneration, Arc<Vec<ChunkPlace>>>> {
-        // No method leaves the cache inconsistent, so the cache can be used after another thread has
-        // panicked.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        Self(SharedRecent::new(MAX_CACHED))
     }
 }
 
@@ -54,7 +46,7 @@ impl Searcher {
         let key = |file: &RepositoryFile| Some((query.manifests.get(&file.0)?.clone(), file.clone()));
         let mut found: Vec<ChunkPlace> = Vec::new();
         missing.retain(|file| {
-            let cached = key(file).and_then(|key| self.file_places.cached().get(&key));
+            let cached = key(file).and_then(|key| self.file_places.0.lock().get(&key));
             found.extend(cached.iter().flat_map(|places| places.iter().cloned()));
             cached.is_none()
         });
@@ -65,7 +57,7 @@ impl Searcher {
                 read.entry(*file).or_default().push(place);
             }
         }
-        let mut cached = self.file_places.cached();
+        let mut cached = self.file_places.0.lock();
         for file in missing {
             if let Some(key) = key(file) {
                 let places = Arc::new(read.remove(file).unwrap_or_default());

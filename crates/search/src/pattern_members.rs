@@ -4,10 +4,10 @@
 //! cached. A question reads the members only for the repositories of its results.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use cairn_domain::{ChunkKind, ChunkRecord, LineSpan, PatternRecord, RepoPath, RepositoryId, Scope, View};
-use cairn_recent::Recent;
+use cairn_recent::SharedRecent;
 
 use crate::repositories::KnownRepository;
 use crate::{QueryError, Searcher};
@@ -17,11 +17,11 @@ const MAX_CACHED: usize = 1_000_000;
 
 /// A cache of the members of patterns. Each entry has the key of the generation's manifest as its key. All
 /// questions of a process share the cache.
-pub struct PatternMembers(Mutex<Recent<String, Arc<Members>>>);
+pub struct PatternMembers(SharedRecent<String, Arc<Members>>);
 
 impl Default for PatternMembers {
     fn default() -> Self {
-        Self(Mutex::new(Recent::new(MAX_CACHED)))
+        Self(SharedRecent::new(MAX_CACHED))
     }
 }
 
@@ -61,14 +61,8 @@ impl Members {
 }
 
 impl PatternMembers {
-    fn cached(&self) -> MutexGuard<'_, Recent<String, Arc<Members>>> {
-        // No method leaves the cache inconsistent, so the cache can be used after another thread has
-        // panicked.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn add(&self, generation: &str, members: &Arc<Members>) {
-        self.cached().add_always(generation.to_owned(), Arc::clone(members), members.len());
+        self.0.lock().add_always(generation.to_owned(), Arc::clone(members), members.len());
     }
 }
 
@@ -86,7 +80,7 @@ impl Searcher {
             let known = selected.iter().find(|known| known.record.id == repository);
             let published = known.and_then(|known| known.published.as_ref());
             let Some(published) = published.filter(|published| published.result.patterns > 0) else { continue };
-            let cached = self.pattern_members.cached().get(&published.manifest.key);
+            let cached = self.pattern_members.0.lock().get(&published.manifest.key);
             match cached {
                 Some(members) => {
                     found.insert(repository, members);
@@ -141,12 +135,12 @@ mod tests {
     }
     #[test]
     fn cache_does_not_exceed_its_limit() {
-        let cache = PatternMembers(Mutex::new(Recent::new(5)));
+        let cache = PatternMembers(SharedRecent::new(5));
         let large = Arc::new(members(&[("a.py", 1, 2, "x"); 3]));
         cache.add("first", &large);
-        assert!(cache.cached().get("first").is_some());
+        assert!(cache.0.lock().get("first").is_some());
         cache.add("second", &large);
-        let mut cached = cache.cached();
+        let mut cached = cache.0.lock();
         assert_eq!((cached.get("first").is_some(), cached.num_bytes()), (false, 3));
         assert!(cached.get("second").is_some());
     }

@@ -48,8 +48,9 @@ impl Searcher {
         let (mut facts, mut known) = self.known_texts.of(query.view.seq, &ids);
         let missing = ids.iter().filter(|(_, hash)| !facts.contains_key(hash)).map(|(id, _)| *id).collect();
         for (id, chunk) in self.fetch_texts(&query.view, scope, missing).await? {
-            facts.insert(chunk.content_hash, self.known_texts.add(query.view.seq, &chunk));
-            known.insert(id, ShownText { text: chunk.text, has_secrets: chunk.has_secrets });
+            let (hash, shown) = (chunk.content_hash, ShownText { text: chunk.text, has_secrets: chunk.has_secrets });
+            facts.insert(hash, self.known_texts.add(query.view.seq, (id, hash), &shown));
+            known.insert(id, shown);
         }
         for hit in &mut hits {
             if let Some(shown) = known.remove(&id_of_chunk(&hit.chunk)) {

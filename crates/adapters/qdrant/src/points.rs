@@ -5,10 +5,10 @@
 //! lists are requested without fields, and the fields are read only for points that are not in the cache.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use cairn_domain::{ChunkKey, ChunkRecord, RepositoryId};
-use cairn_recent::Recent;
+use cairn_recent::SharedRecent;
 use qdrant_client::qdrant::point_id::PointIdOptions;
 use qdrant_client::qdrant::{Condition, Filter, PointId, QueryPoints, ScoredPoint};
 
@@ -53,20 +53,15 @@ fn number_of(id: Option<&PointId>) -> u128 {
 
 /// The most recently used points. Clones share these points.
 #[derive(Clone)]
-pub(crate) struct KnownPoints(Arc<Mutex<Recent<u128, Arc<ListedPoint>>>>);
+pub(crate) struct KnownPoints(Arc<SharedRecent<u128, Arc<ListedPoint>>>);
 
 impl Default for KnownPoints {
     fn default() -> Self {
-        Self(Arc::new(Mutex::new(Recent::new(MAX_CACHED_BYTES))))
+        Self(Arc::new(SharedRecent::new(MAX_CACHED_BYTES)))
     }
 }
 
 impl KnownPoints {
-    fn known(&self) -> MutexGuard<'_, Recent<u128, Arc<ListedPoint>>> {
-        // No method leaves the map inconsistent, so the map can be used after another thread has panicked.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The fields of the points, in the order of `wanted`. `None` for a point that no longer exists. The
     /// field `record` of a point may be set even if the record was not requested.
     pub(crate) async fn of(
@@ -78,7 +73,7 @@ impl KnownPoints {
         let mut found: HashMap<u128, Arc<ListedPoint>> = HashMap::with_capacity(ids.len());
         let mut missing: BTreeMap<u128, WantedPoint<'_>> = BTreeMap::new();
         {
-            let mut known = self.known();
+            let mut known = self.0.lock();
             for (id, point) in ids.iter().zip(wanted) {
                 match known.get(id).filter(|known| known.record.is_some() || !point.needs_record) {
                     Some(known) => {
@@ -94,7 +89,7 @@ impl KnownPoints {
         let missing: Vec<WantedPoint<'_>> = missing.into_values().collect();
         for some in missing.chunks(POINTS_OF_A_REQUEST) {
             let read = read(collection, some).await?;
-            let mut known = self.known();
+            let mut known = self.0.lock();
             for (id, point) in read {
                 found.insert(id, Arc::clone(&point));
                 let size_bytes = size_bytes(&point);
@@ -155,7 +150,7 @@ mod tests {
         let path = "a.rs".to_owned();
         let point = Arc::new(ListedPoint { repository, path, line: 1, key: ChunkKey(repository.0), record: None });
         let (points, size_bytes) = (KnownPoints::default(), size_bytes(&point));
-        let mut known = points.known();
+        let mut known = points.0.lock();
         for number in 0..=MAX_CACHED_BYTES / size_bytes {
             known.add(number as u128, Arc::clone(&point), size_bytes);
             assert!(known.get(&0).is_some(), "{number}");

@@ -15,8 +15,8 @@ use crate::{StopWords, is_stop_word, terms, words};
 
 /// Only this number of words at the start of a text is compared, as in the vector of a chunk.
 const MAX_WORDS: usize = 1_200;
-/// Words with fewer bytes are compared only with an equal word of the question, because names of variables
-/// have some similarity to any word.
+/// Shorter words are ignored if the question does not contain the same word, because names of variables have
+/// some similarity to any word.
 const MIN_WORD: usize = 3;
 /// Shorter identifiers are ignored, because they often have a different meaning in other code.
 pub(crate) const MIN_IDENTIFIER: usize = 4;
@@ -24,8 +24,8 @@ pub(crate) const MIN_IDENTIFIER: usize = 4;
 /// The facts about texts, by the hashes of the texts.
 pub type FactsOfTexts = HashMap<ContentHash, Arc<TextFacts>>;
 
-/// The key of a word in lower case: the 32-bit FNV-1a hash of its bytes. The rows of the shipped embedding
-/// model have the same keys.
+/// The key of a word in lower case: the 32-bit FNV-1a hash of its bytes. The shipped embedding model finds
+/// the row of a word by this key.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct WordKey(pub u32);
 

@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The most recently used values, up to a total size in bytes.
 pub struct Recent<K, V> {
@@ -13,6 +14,22 @@ pub struct Recent<K, V> {
     /// Each key by a time that is not later than its last use. The times are updated when values are removed,
     /// because values are used much more often than they are removed.
     by_use: BTreeMap<u64, K>,
+}
+
+/// A [`Recent`] that several threads share.
+pub struct SharedRecent<K, V>(Mutex<Recent<K, V>>);
+
+impl<K: Clone + Eq + Hash, V: Clone> SharedRecent<K, V> {
+    /// An empty map for at most `max_bytes`.
+    pub fn new(max_bytes: usize) -> Self {
+        Self(Mutex::new(Recent::new(max_bytes)))
+    }
+
+    /// Waits until no other thread uses the map.
+    pub fn lock(&self) -> MutexGuard<'_, Recent<K, V>> {
+        // No method leaves the map inconsistent, so the map can be used after another thread has panicked.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 struct Used<V> {

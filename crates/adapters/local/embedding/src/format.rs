@@ -25,6 +25,7 @@
 
 use std::fmt::Write;
 
+use cairn_ranking::WordKey;
 use thiserror::Error;
 
 use crate::sums::DIMENSIONS;
@@ -145,14 +146,14 @@ impl<'a> StaticModel<'a> {
 
     /// The row of a word: the row in the vocabulary, or else the bucket of the word's hash.
     #[inline]
-    pub(crate) fn row_of(&self, hash: u32) -> usize {
+    pub(crate) fn row_of(&self, WordKey(hash): WordKey) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = (hash.wrapping_mul(0x9E37_79B1) >> (32 - self.slots.len().trailing_zeros())) as usize;
         loop {
             let row = usize::from(u16::from_le_bytes(self.slots[slot]));
             // An empty slot contains a row number that is greater than those of all words, so the word is not
             // in the vocabulary.
-            let Some(fingerprint) = self.fingerprints.get(row) else { return self.bucket(hash) };
+            let Some(fingerprint) = self.fingerprints.get(row) else { return self.bucket(WordKey(hash)) };
             if u32::from_le_bytes(*fingerprint) == hash {
                 return row;
             }
@@ -161,7 +162,7 @@ impl<'a> StaticModel<'a> {
     }
 
     /// The row of a word outside the vocabulary. Several such words share one row.
-    pub(crate) fn bucket(&self, hash: u32) -> usize {
+    pub(crate) fn bucket(&self, WordKey(hash): WordKey) -> usize {
         (self.num_words + hash % self.num_buckets) as usize
     }
 

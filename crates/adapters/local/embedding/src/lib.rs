@@ -77,11 +77,11 @@ impl LocalEmbedder {
 mod tests {
     use cairn_domain::InputType;
     use cairn_ports::Embedder;
+    use cairn_ranking::WordKey;
     use proptest::prelude::*;
     use serde_json::Value;
 
     use super::*;
-    use cairn_ranking::WordKey;
 
     fn embedder() -> LocalEmbedder {
         LocalEmbedder::shipped().expect("the shipped model is valid")
@@ -113,11 +113,11 @@ mod tests {
         assert!(BYTES.0.len() <= 12_000_000, "{}", BYTES.0.len());
         let mut num_words = 0;
         for (row, word) in model.words().enumerate() {
-            assert_eq!(model.row_of(WordKey::of(word).0), row, "{word}");
+            assert_eq!(model.row_of(WordKey::of(word)), row, "{word}");
             num_words += 1;
         }
         assert!(num_words > 30_000, "{num_words}");
-        assert!(model.row_of(WordKey::of("zyzzyvaish").0) >= num_words);
+        assert!(model.row_of(WordKey::of("zyzzyvaish")) >= num_words);
         let id = embedder().model_id().clone();
         assert_eq!((id.dimensions, id.name.len()), (256, "cairn-static-1-".len() + 12));
     }

@@ -72,7 +72,7 @@ impl<'m> WordCounter<'m> {
         let mut sum = self.sum.of(&self.shares, &self.rows);
         if sum == [0; DIMENSIONS] {
             // A text without words gets the row of the hash of its bytes, because no vector may be zero.
-            let row = self.model.bucket(WordKey::of(text).0);
+            let row = self.model.bucket(WordKey::of(text));
             sum = self.sum.of(&[1], &[self.model.row(row)]);
         }
         quantize(&sum)
@@ -85,7 +85,7 @@ impl<'m> WordCounter<'m> {
             if num_words > MAX_WORDS {
                 return;
             }
-            let row = self.model.row_of(WordKey::of(word).0);
+            let row = self.model.row_of(WordKey::of(word));
             let count = &mut self.counts[row];
             if *count == 0 {
                 if self.found.len() == MAX_ROWS {
@@ -104,7 +104,7 @@ impl<'m> WordCounter<'m> {
         // skipped.
         let (start, end) = (text.ceil_char_boundary(range.start), text.floor_char_boundary(range.end));
         words(text.get(start..end).unwrap_or_default(), |word| {
-            let row = self.model.row_of(WordKey::of(word).0);
+            let row = self.model.row_of(WordKey::of(word));
             self.in_head[row] = self.counts[row] > 0;
         });
     }

@@ -34,7 +34,7 @@ impl WordTable {
     }
 
     fn vector(&self, key: WordKey) -> WordVector {
-        let row = self.model.row_of(key.0);
+        let row = self.model.row_of(key);
         let elements = self.model.row(row);
         let square = self.dots.of(elements, elements).unsigned_abs();
         WordVector { key, row, elements, length: (u64::from(square) << (2 * LENGTH_BITS)).isqrt() }
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn unknown_words_with_the_same_row_are_not_similar() {
         let table = WordTable::shipped().expect("the shipped model is valid");
-        let row = |word: &str| table.model.row_of(WordKey::of(word).0);
+        let row = |word: &str| table.model.row_of(WordKey::of(word));
         let unknown: Vec<String> = (0..20_000).map(|number| format!("zyzzyvaish{number}")).collect();
         let shared = unknown[1..].iter().find(|word| row(word) == row(&unknown[0])).expect("there are 2,048 rows");
         assert_eq!(similarity(&unknown[0], shared), 0);
