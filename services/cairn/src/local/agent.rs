@@ -15,7 +15,7 @@ use cairn_search::{FieldFault, NextCall, QueryError, QueryErrorCode, Searcher, n
 use cairn_stages::check_request;
 use cairn_wire::{RequestSettings, RunResult};
 
-use super::first_run::{Ended, FirstRun, Watchers};
+use super::first_run::{FirstRun, Watchers};
 use super::{IndexRequest, Indexed, Local, MAINTENANCE, Named, Progress, TreeAround, UnindexedTree, too_large};
 
 /// The time for which a question waits for the first index run of its working tree. The time is short because
@@ -66,16 +66,12 @@ impl LocalAgent {
         });
     }
 
-    /// Watches the working tree of the working directory. Without a watch, the tree is listed for each
-    /// question about a name in a changed file. With a watch, the tree is listed for such a question only if
-    /// the tree has changed.
+    /// Watches each working tree from the first question that reads its changed files. Without a watch, the
+    /// tree is listed for each such question. With a watch, the tree is listed only if it has changed.
     pub fn watch(&self) {
-        let local = Arc::clone(&self.local);
-        tokio::spawn(async move {
-            if let Err(error) = local.watch_here().await {
-                tracing::warn!("the working tree is not watched: {}", plain(error.as_ref()));
-            }
-        });
+        if let Err(error) = self.local.watch_trees() {
+            tracing::warn!("working trees are not watched: {}", plain(error.as_ref()));
+        }
     }
 
     async fn request(&self, call: &IndexCall) -> Result<(IndexRequest, Option<RepositoryRecord>), QueryError> {
@@ -169,15 +165,12 @@ impl LocalAgent {
             run.add(watch);
             run.end(limit)
         };
-        let Some(Ended { is_indexed, notice }) = end.await else {
+        let Some(notice) = end.await else {
             let notice = "this working tree is being indexed for the first time; ask again in a minute";
             return self.set_notice(notice.to_owned(), None);
         };
         self.set_notice(notice, None);
-        let was_first = lock(&self.first_run).take_if(|run| run.ended().is_some()).is_some();
-        if is_indexed && was_first {
-            self.watch();
-        }
+        lock(&self.first_run).take_if(|run| run.has_ended());
     }
 
     /// Begins the first run if a question may index the tree. Returns whether a run has begun.
@@ -216,12 +209,7 @@ impl LocalAgent {
             local.index(&request, &progress).await
         });
         match tokio::time::timeout(PATIENCE, run).await {
-            Ok(Ok(Ok(indexed))) => {
-                if self.indexes_on_first_use {
-                    self.watch();
-                }
-                Ok(ended(self.searcher(), indexed))
-            }
+            Ok(Ok(Ok(indexed))) => Ok(ended(self.searcher(), indexed)),
             Ok(Ok(Err(error))) => Err(failed(&error)),
             Ok(Err(panic)) => Err(QueryError::new(QueryErrorCode::InternalError, Own(panic.to_string()))),
             Err(_) => {

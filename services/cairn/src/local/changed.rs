@@ -2,7 +2,7 @@
 //! asks for a name that the index does not contain.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -60,6 +60,7 @@ impl WorkingFiles {
         let view = self.catalogue.view().await.map_err(unavailable)?;
         let published = self.catalogue.published(&view, repository.id).await.map_err(unavailable)?;
         let Some(manifest) = published.map(|published| published.manifest) else { return Ok(Arc::default()) };
+        self.watch.include(repository.id, Path::new(repository.source.location())).await;
         let mark = self.watch.mark(repository.id).await;
         if mark.is_unchanged
             && let Some(known) = lock(&self.known).get(&repository.id).filter(|known| known.manifest == manifest)

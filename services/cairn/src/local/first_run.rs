@@ -10,16 +10,10 @@ use tokio::sync::watch;
 
 use super::{Hundreds, Indexed, Local, Progress, UnindexedTree, failure_of};
 
-/// The result of a first run that has ended: whether the tree is indexed, and a sentence for the agent.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Ended {
-    pub(super) is_indexed: bool,
-    pub(super) notice: String,
-}
-
 /// A run that may still be in progress.
 pub(super) struct FirstRun {
-    ended: watch::Receiver<Option<Ended>>,
+    /// A sentence for the agent, when the run has ended.
+    ended: watch::Receiver<Option<String>>,
     watchers: Arc<Watchers>,
 }
 
@@ -34,7 +28,7 @@ impl FirstRun {
             let indexed = local.index_first(&tree.request, of_run.as_ref()).await;
             // An error is ignored: it occurs only after the receiver was dropped, and the receiver exists
             // until the end of the run was reported.
-            let _ = sender.send(Some(ended_as(indexed)));
+            let _ = sender.send(Some(notice_of(indexed)));
         });
         Self { ended, watchers }
     }
@@ -44,26 +38,26 @@ impl FirstRun {
         self.watchers.add(watch);
     }
 
-    pub(super) fn ended(&self) -> Option<Ended> {
-        self.ended.borrow().clone()
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.borrow().is_some()
     }
 
-    /// A future that waits for the end of the run. The future returns `None` if the run has not ended within
-    /// the limit.
-    pub(super) fn end(&self, limit: Duration) -> impl Future<Output = Option<Ended>> + use<> {
+    /// A future that waits for the end of the run, and returns a sentence for the agent. The future returns
+    /// `None` if the run has not ended within the limit.
+    pub(super) fn end(&self, limit: Duration) -> impl Future<Output = Option<String>> + use<> {
         let mut ended = self.ended.clone();
         async move {
             let waiting = ended.wait_for(Option::is_some);
             match tokio::time::timeout(limit, waiting).await {
                 Ok(Ok(ended)) => ended.clone(),
-                Ok(Err(_)) => Some(Ended { is_indexed: false, notice: not_indexed("the run was stopped") }),
+                Ok(Err(_)) => Some(not_indexed("the run was stopped")),
                 Err(_) => None,
             }
         }
     }
 }
 
-fn ended_as(indexed: anyhow::Result<Indexed>) -> Ended {
+fn notice_of(indexed: anyhow::Result<Indexed>) -> String {
     let failure = match &indexed {
         Ok(indexed) => failure_of(indexed),
         Err(error) => Some(plain(error.as_ref())),
@@ -71,10 +65,9 @@ fn ended_as(indexed: anyhow::Result<Indexed>) -> Ended {
     match (failure, indexed) {
         (None, Ok(indexed)) => {
             let num_files = indexed.result.files_indexed;
-            let notice = format!("this working tree was not indexed; its {num_files} files are indexed now");
-            Ended { is_indexed: true, notice }
+            format!("this working tree was not indexed; its {num_files} files are indexed now")
         }
-        (why, _) => Ended { is_indexed: false, notice: not_indexed(why.as_deref().unwrap_or_default()) },
+        (why, _) => not_indexed(why.as_deref().unwrap_or_default()),
     }
 }
 

@@ -336,17 +336,9 @@ impl Local {
         remove_if_exists(&self.home.stats(repository))
     }
 
-    /// Watches the working tree that contains the working directory. Does nothing if the tree is not indexed.
-    pub(super) async fn watch_here(&self) -> anyhow::Result<()> {
-        let here = std::env::current_dir()?;
-        let Some(record) = self.record_of_directory(&here).await? else { return Ok(()) };
-        if self.watch.watches(record.id) {
-            return Ok(());
-        }
-        let roots = [(record.id, std::path::PathBuf::from(record.source.location()))];
-        let (watch, directory) = (Arc::clone(&self.watch), self.home.directory.clone());
-        // This call may block for a long time, because it registers each folder of the tree with the system.
-        Ok(tokio::task::spawn_blocking(move || watch.start(&roots, &directory)).await??)
+    /// Watches each working tree from the first question that reads its changed files.
+    pub(super) fn watch_trees(&self) -> anyhow::Result<()> {
+        Ok(self.watch.start(&self.home.directory)?)
     }
 
     /// The rules that determine which remotes may be reached.

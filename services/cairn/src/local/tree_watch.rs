@@ -17,25 +17,31 @@ use tokio::sync::watch;
 /// tree is listed.
 const LONGEST_DELIVERY: Duration = Duration::from_millis(200);
 
-/// The state of the watched trees.
-#[derive(Default)]
-struct State {
-    /// The number of changes in each watched tree.
-    num_changes: BTreeMap<RepositoryId, u64>,
-    /// The number of changes in each tree when the tree was last read.
-    read_at: BTreeMap<RepositoryId, u64>,
+/// Maximum number of trees that are watched. Further trees are listed for each question that needs their files.
+const MAX_TREES: usize = 64;
+
+/// A watched tree, or a tree that cannot be watched.
+struct Tree {
+    root: PathBuf,
+    /// The number of changes in the tree. `None` while the tree is not watched.
+    num_changes: Option<u64>,
+    /// The number of changes when the tree was last read.
+    read_at: Option<u64>,
 }
 
-/// Working trees whose changes are counted. Empty until `start` is called.
+/// The trees for which a watch was requested.
+type Trees = BTreeMap<RepositoryId, Tree>;
+
+/// Counts the changes in working trees. Watches nothing until `start` is called. Then each tree is watched from
+/// the first question that reads it.
 #[derive(Default)]
 pub(crate) struct TreeWatch {
-    state: Arc<Mutex<State>>,
+    trees: Arc<Mutex<Trees>>,
     started: Mutex<Option<Started>>,
 }
 
 struct Started {
-    /// The watcher is stored because dropping it would end the watch.
-    _watcher: RecommendedWatcher,
+    watcher: Arc<Mutex<RecommendedWatcher>>,
     beacons: Beacons,
     num_beacons: u64,
     seen: watch::Receiver<u64>,
@@ -77,55 +83,82 @@ pub(crate) struct Mark {
 }
 
 impl TreeWatch {
-    /// Watches the trees. `directory` is the index directory; changes in it are not counted.
-    pub(crate) fn start(&self, roots: &[(RepositoryId, PathBuf)], directory: &Path) -> notify::Result<()> {
+    /// Allows trees to be watched. `directory` is the index directory; changes in it are not counted.
+    pub(crate) fn start(&self, directory: &Path) -> notify::Result<()> {
         let folder = directory.join("watch");
         fs::create_dir_all(&folder)?;
         let directory = directory.canonicalize()?;
         let beacons = Beacons { folder: folder.canonicalize()?, prefix: format!("{}-", std::process::id()) };
         let (sender, seen) = watch::channel(0);
-        let (state, of_roots, own_beacons) = (Arc::clone(&self.state), roots.to_vec(), beacons.clone());
+        let (trees, own_beacons) = (Arc::clone(&self.trees), beacons.clone());
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             let Ok(event) = event else {
                 // After an error, events may have been lost, so every tree may have changed.
-                return lock(&state).num_changes.values_mut().for_each(|number| *number += 1);
+                return lock(&trees).values_mut().for_each(Tree::count_change);
             };
             for path in event.paths.iter().filter(|_| is_change(event.kind)) {
                 if let Some(number) = own_beacons.number(path) {
                     sender.send_replace(number);
                 } else if !is_own(path, &directory) {
-                    let touched = of_roots.iter().filter(|(_, root)| path.starts_with(root));
-                    let mut state = lock(&state);
-                    touched.for_each(|(id, _)| *state.num_changes.entry(*id).or_default() += 1);
+                    let mut trees = lock(&trees);
+                    trees.values_mut().filter(|tree| path.starts_with(&tree.root)).for_each(Tree::count_change);
                 }
             }
         })?;
         watcher.watch(&folder, RecursiveMode::NonRecursive)?;
-        for (id, root) in roots {
-            watcher.watch(root, RecursiveMode::Recursive)?;
-            lock(&self.state).num_changes.insert(*id, 0);
-        }
-        *lock(&self.started) = Some(Started { _watcher: watcher, beacons, num_beacons: 0, seen });
+        let watcher = Arc::new(Mutex::new(watcher));
+        *lock(&self.started) = Some(Started { watcher, beacons, num_beacons: 0, seen });
         Ok(())
     }
 
-    pub(crate) fn watches(&self, repository: RepositoryId) -> bool {
-        lock(&self.state).num_changes.contains_key(&repository)
+    /// Watches a tree, if trees may be watched and this tree is not yet watched. A tree that cannot be watched
+    /// is listed for each question that needs its files.
+    pub(crate) async fn include(&self, repository: RepositoryId, root: &Path) {
+        let Some(watcher) = lock(&self.started).as_ref().map(|started| Arc::clone(&started.watcher)) else { return };
+        let replaced = {
+            let mut trees = lock(&self.trees);
+            let known = trees.get(&repository);
+            if known.is_some_and(|known| known.root == root) || (known.is_none() && trees.len() >= MAX_TREES) {
+                return;
+            }
+            let tree = Tree { root: root.to_owned(), num_changes: None, read_at: None };
+            trees.insert(repository, tree).map(|replaced| replaced.root)
+        };
+        let (trees, root) = (Arc::clone(&self.trees), root.to_owned());
+        // This call may block for a long time, because it registers each folder of the tree with the system.
+        let watching = tokio::task::spawn_blocking(move || {
+            let mut watcher = lock(&watcher);
+            if let Some(replaced) = replaced {
+                // A tree that could not be watched has no watch that could end.
+                watcher.unwatch(&replaced).ok();
+            }
+            if let Err(error) = watcher.watch(&root, RecursiveMode::Recursive) {
+                tracing::warn!("the working tree {} is not watched: {error}", root.display());
+                watcher.unwatch(&root).ok();
+                return;
+            }
+            if let Some(tree) = lock(&trees).get_mut(&repository).filter(|tree| tree.root == root) {
+                tree.num_changes = Some(0);
+            }
+        });
+        // If the task panics, the tree is not watched.
+        watching.await.ok();
     }
 
     /// The state of a tree. It includes every change that was made before this call.
     pub(crate) async fn mark(&self, repository: RepositoryId) -> Mark {
         let is_delivered = self.events_are_delivered().await;
-        let state = lock(&self.state);
-        let num_changes = state.num_changes.get(&repository).copied().filter(|_| is_delivered);
-        let is_unchanged = num_changes.is_some() && num_changes == state.read_at.get(&repository).copied();
+        let trees = lock(&self.trees);
+        let tree = trees.get(&repository);
+        let num_changes = tree.and_then(|tree| tree.num_changes).filter(|_| is_delivered);
+        let is_unchanged = num_changes.is_some() && num_changes == tree.and_then(|tree| tree.read_at);
         Mark { is_unchanged, num_changes }
     }
 
     /// Records that the tree was read after `mark` was created.
     pub(crate) fn mark_read(&self, repository: RepositoryId, mark: Mark) {
-        if let Some(number) = mark.num_changes {
-            lock(&self.state).read_at.insert(repository, number);
+        if let (Some(tree), Some(number)) = (lock(&self.trees).get_mut(&repository), mark.num_changes) {
+            tree.read_at = Some(number);
         }
     }
 
@@ -143,6 +176,12 @@ impl TreeWatch {
         };
         let arrives = seen.wait_for(|number| *number >= wanted);
         matches!(tokio::time::timeout(LONGEST_DELIVERY, arrives).await, Ok(Ok(_)))
+    }
+}
+
+impl Tree {
+    fn count_change(&mut self) {
+        self.num_changes = self.num_changes.map(|number| number + 1);
     }
 }
 
@@ -181,7 +220,8 @@ mod tests {
         let root = tree.path().canonicalize().expect("a path");
         let watch = TreeWatch::default();
         assert!(!watch.mark(id).await.is_unchanged, "the tree is treated as unchanged before it is watched");
-        watch.start(&[(id, root.clone())], home.path()).expect("watched");
+        watch.start(home.path()).expect("started");
+        watch.include(id, &root).await;
         for round in 0..20 {
             let mark = watch.mark(id).await;
             assert!(!mark.is_unchanged, "the change before round {round} was not reported");
@@ -192,5 +232,46 @@ mod tests {
             );
             fs::write(root.join(format!("file{round}")), "text").expect("written");
         }
+    }
+
+    #[tokio::test]
+    async fn each_tree_is_watched_separately() {
+        let (first, second) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let home = tempfile::tempdir().expect("a folder");
+        let ids = ["first", "second", "missing"]
+            .map(|name| RepositoryId::derive(&Tenant::local(), &RepositoryName::new(name)));
+        let watch = TreeWatch::default();
+        watch.start(home.path()).expect("started");
+        let missing = home.path().join("missing");
+        for (id, root) in ids.into_iter().zip([first.path(), second.path(), &missing]) {
+            watch.include(id, root).await;
+            let mark = watch.mark(id).await;
+            watch.mark_read(id, mark);
+        }
+        fs::write(first.path().join("file"), "text").expect("written");
+        let mut unchanged = Vec::new();
+        for id in ids {
+            unchanged.push(watch.mark(id).await.is_unchanged);
+        }
+        assert_eq!(unchanged, [false, true, false], "the first tree has changed, and the last one cannot be watched");
+    }
+
+    #[tokio::test]
+    async fn moved_tree_is_watched_at_its_new_place() {
+        let (old, new) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let home = tempfile::tempdir().expect("a folder");
+        let id = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("moved"));
+        let watch = TreeWatch::default();
+        watch.start(home.path()).expect("started");
+        for root in [old.path(), new.path()] {
+            watch.include(id, root).await;
+            let mark = watch.mark(id).await;
+            assert!(!mark.is_unchanged, "the tree was not read at its new place");
+            watch.mark_read(id, mark);
+        }
+        fs::write(old.path().join("file"), "text").expect("written");
+        assert!(watch.mark(id).await.is_unchanged, "a change at the old place is not counted");
+        fs::write(new.path().join("file"), "text").expect("written");
+        assert!(!watch.mark(id).await.is_unchanged, "a change at the new place is counted");
     }
 }
