@@ -13,7 +13,7 @@ use cairn_records::{Placement, symbol_names};
 use cairn_search::{ChangedFile, ChangedFiles, ChangedTree};
 use cairn_stages::{ChangedLimits, ChangedSource, ChangedSources, Sync, SyncRequest};
 
-use super::tree_watch::TreeWatch;
+use super::tree_watch::{Mark, TreeWatch};
 
 /// Limits on the changed files of one repository that are read and parsed for a question.
 const LIMITS: ChangedLimits = ChangedLimits { max_files: 200, max_bytes: 4 * 1024 * 1024 };
@@ -27,6 +27,8 @@ type Parsed = BTreeMap<(RepoPath, FactsKey), Vec<SymbolEntry>>;
 struct Known {
     /// The manifest with which the files were compared.
     manifest: ArtifactRef,
+    /// The state of the working tree before it was read. `None` if it is not known.
+    mark: Option<Mark>,
     tree: Arc<ChangedTree>,
 }
 
@@ -60,16 +62,13 @@ impl WorkingFiles {
         let view = self.catalogue.view().await.map_err(unavailable)?;
         let published = self.catalogue.published(&view, repository.id).await.map_err(unavailable)?;
         let Some(manifest) = published.map(|published| published.manifest) else { return Ok(Arc::default()) };
-        self.watch.include(repository.id, Path::new(repository.source.location())).await;
-        let mark = self.watch.mark(repository.id).await;
-        if mark.is_unchanged
-            && let Some(known) = lock(&self.known).get(&repository.id).filter(|known| known.manifest == manifest)
-        {
+        let mark = self.watch.mark(repository.id, Path::new(repository.source.location())).await;
+        let is_current = |known: &&Known| mark.is_some() && known.mark == mark && known.manifest == manifest;
+        if let Some(known) = lock(&self.known).get(&repository.id).filter(is_current) {
             return Ok(Arc::clone(&known.tree));
         }
         let tree = Arc::new(self.read(repository).await?);
-        lock(&self.known).insert(repository.id, Known { manifest, tree: Arc::clone(&tree) });
-        self.watch.mark_read(repository.id, mark);
+        lock(&self.known).insert(repository.id, Known { manifest, mark, tree: Arc::clone(&tree) });
         Ok(tree)
     }
 

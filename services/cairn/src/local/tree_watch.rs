@@ -4,47 +4,213 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cairn_domain::RepositoryId;
-use notify::event::{AccessKind, AccessMode};
-use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use notify::event::{AccessKind, AccessMode, ModifyKind, RenameMode};
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::watch;
 
-/// Maximum time for which a question waits until all earlier events have arrived. If events arrive later, the
-/// tree is listed.
-const LONGEST_DELIVERY: Duration = Duration::from_millis(200);
+/// Maximum time for which a question waits until a watch has begun, or until all earlier events have arrived.
+/// If it takes longer, the tree is listed.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// Maximum number of watched trees. If there are more, the watch ends that was used least recently.
+const MAX_TREES: usize = 16;
+/// The time after which a watch that could not begin is tried again.
+const RETRY: Duration = Duration::from_secs(60);
 
-/// Maximum number of trees that are watched. Further trees are listed for each question that needs their files.
-const MAX_TREES: usize = 64;
-
-/// A watched tree, or a tree that cannot be watched.
-struct Tree {
-    root: PathBuf,
-    /// The number of changes in the tree. `None` while the tree is not watched.
-    num_changes: Option<u64>,
-    /// The number of changes when the tree was last read.
-    read_at: Option<u64>,
-}
-
-/// The trees for which a watch was requested.
-type Trees = BTreeMap<RepositoryId, Tree>;
-
-/// Counts the changes in working trees. Watches nothing until `start` is called. Then each tree is watched from
-/// the first question that reads it.
+/// Counts the changes in working trees. Watches nothing until `start` is called. Then each tree is watched
+/// from the first question that reads it.
 #[derive(Default)]
 pub(crate) struct TreeWatch {
-    trees: Arc<Mutex<Trees>>,
-    started: Mutex<Option<Started>>,
+    places: Mutex<Option<Places>>,
+    trees: Arc<Mutex<BTreeMap<RepositoryId, Tree>>>,
 }
 
-struct Started {
-    watcher: Arc<Mutex<RecommendedWatcher>>,
+/// A tree for which a watch was requested.
+struct Tree {
+    root: PathBuf,
+    used_at: Instant,
+    state: State,
+}
+
+enum State {
+    Beginning,
+    Watched(Arc<WatchedTree>),
+    /// The watch could not begin at this time.
+    Failed(Instant),
+}
+
+/// Identifies the state of a tree: the number of changes since a watch has begun. If two marks of a tree are
+/// equal, the tree did not change between them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Mark {
+    watch: u64,
+    num_changes: u64,
+}
+
+impl TreeWatch {
+    /// Allows trees to be watched. `directory` is the index directory; changes in it are not counted.
+    pub(crate) fn start(&self, directory: &Path) -> io::Result<()> {
+        let directory = directory.canonicalize()?;
+        let folder = directory.join("watch");
+        fs::create_dir_all(&folder)?;
+        *lock(&self.places) = Some(Places { directory, folder });
+        Ok(())
+    }
+
+    /// The state of a tree. It includes every change that was made before this call. `None` if the state is
+    /// not known, because the tree is not watched.
+    pub(crate) async fn mark(&self, repository: RepositoryId, root: &Path) -> Option<Mark> {
+        self.watched(repository, root).await?.mark().await
+    }
+
+    /// The watch of the tree. Begins a watch if the tree has none.
+    async fn watched(&self, repository: RepositoryId, root: &Path) -> Option<Arc<WatchedTree>> {
+        let places = lock(&self.places).clone()?;
+        {
+            let mut trees = lock(&self.trees);
+            if let Some(tree) = trees.get_mut(&repository).filter(|tree| tree.root == root) {
+                tree.used_at = Instant::now();
+                match &tree.state {
+                    State::Beginning => return None,
+                    State::Failed(at) if at.elapsed() < RETRY => return None,
+                    State::Watched(watched) if watched.is_complete() => return Some(Arc::clone(watched)),
+                    State::Failed(_) | State::Watched(_) => {}
+                }
+            }
+            trees.remove(&repository);
+            if trees.len() >= MAX_TREES {
+                let unused = trees.iter().min_by_key(|(_, tree)| tree.used_at).map(|(id, _)| *id);
+                unused.and_then(|id| trees.remove(&id));
+            }
+            let tree = Tree { root: root.to_owned(), used_at: Instant::now(), state: State::Beginning };
+            trees.insert(repository, tree);
+        }
+        let (trees, root) = (Arc::clone(&self.trees), root.to_owned());
+        // The beginning may take a long time, because each folder of the tree is registered with the system.
+        let beginning = tokio::task::spawn_blocking(move || {
+            let begun = WatchedTree::begin(&root, &places).map(Arc::new);
+            let watched = begun
+                .inspect_err(|error| tracing::warn!("the working tree {} is not watched: {error}", root.display()))
+                .ok();
+            if let Some(tree) = lock(&trees).get_mut(&repository).filter(|tree| tree.root == root) {
+                let failed = State::Failed(Instant::now());
+                tree.state = watched.clone().map_or(failed, State::Watched);
+            }
+            watched
+        });
+        tokio::time::timeout(PATIENCE, beginning).await.ok()?.ok()?
+    }
+}
+
+/// The index directory, and its folder for the beacons.
+#[derive(Clone)]
+struct Places {
+    directory: PathBuf,
+    folder: PathBuf,
+}
+
+/// The watch of one tree. It ends when this value is dropped. Each tree has a separate watcher: in a common
+/// watcher, the end of one watch would also end the watches of trees inside this tree.
+struct WatchedTree {
+    /// A number that no other watch of this process has.
+    number: u64,
+    _watcher: RecommendedWatcher,
+    /// The root without symbolic links, and the device and inode that it had at the beginning.
+    root: PathBuf,
+    identity: (u64, u64),
+    changes: Arc<Changes>,
     beacons: Beacons,
-    num_beacons: u64,
+    last_beacon: AtomicU64,
+    /// The number of the last beacon whose event has arrived.
     seen: watch::Receiver<u64>,
+}
+
+#[derive(Default)]
+struct Changes {
+    num_changes: AtomicU64,
+    /// Whether events may have been lost, or the watch has ended.
+    is_incomplete: AtomicBool,
+}
+
+impl WatchedTree {
+    fn begin(root: &Path, places: &Places) -> notify::Result<Self> {
+        static NUM_WATCHES: AtomicU64 = AtomicU64::new(0);
+        let number = NUM_WATCHES.fetch_add(1, Ordering::Relaxed);
+        let root = root.canonicalize()?;
+        let identity = identity(&root)?;
+        let beacons = Beacons { folder: places.folder.clone(), prefix: format!("{}-{number}-", std::process::id()) };
+        let changes = Arc::new(Changes::default());
+        let (sender, seen) = watch::channel(0);
+        let on_event = {
+            let (root, directory) = (root.clone(), places.directory.clone());
+            let (changes, beacons) = (Arc::clone(&changes), beacons.clone());
+            move |event: notify::Result<Event>| {
+                let newest = event.as_ref().ok().and_then(|event| beacons.newest(event));
+                changes.add(event, &root, &directory);
+                if let Some(number) = newest {
+                    sender.send_replace(number);
+                }
+            }
+        };
+        // Links are not followed: a folder inside the tree would have only one watch under two paths, and the
+        // index contains no files outside the tree.
+        let config = notify::Config::default().with_follow_symlinks(false);
+        let mut watcher = RecommendedWatcher::new(on_event, config)?;
+        watcher.watch(&root, RecursiveMode::Recursive)?;
+        watcher.watch(&places.folder, RecursiveMode::NonRecursive)?;
+        let last_beacon = AtomicU64::new(0);
+        Ok(Self { number, _watcher: watcher, root, identity, changes, beacons, last_beacon, seen })
+    }
+
+    /// Whether the watch reports all changes. It no longer does so after events were lost, or after the root
+    /// was removed, renamed or replaced.
+    fn is_complete(&self) -> bool {
+        !self.changes.is_incomplete.load(Ordering::Acquire)
+            && identity(&self.root).is_ok_and(|identity| identity == self.identity)
+    }
+
+    /// Writes a beacon and waits for its event. The events of a watcher arrive in order, so all earlier
+    /// events have then arrived.
+    async fn mark(&self) -> Option<Mark> {
+        let number = self.last_beacon.fetch_add(1, Ordering::Relaxed) + 1;
+        self.beacons.write(number).ok()?;
+        let mut seen = self.seen.clone();
+        tokio::time::timeout(PATIENCE, seen.wait_for(|seen| *seen >= number)).await.ok()?.ok()?;
+        let num_changes = self.changes.num_changes.load(Ordering::Acquire);
+        self.is_complete().then_some(Mark { watch: self.number, num_changes })
+    }
+}
+
+impl Changes {
+    /// Counts the changes that an event reports. Changes in the index directory are not counted.
+    fn add(&self, event: notify::Result<Event>, root: &Path, directory: &Path) {
+        let event = match event {
+            Ok(event) if !event.need_rescan() => event,
+            _ => return self.is_incomplete.store(true, Ordering::Release),
+        };
+        let is_removal = matches!(
+            event.kind,
+            EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(RenameMode::From | RenameMode::Both))
+        );
+        if is_removal && event.paths.iter().any(|path| root.starts_with(path)) {
+            self.is_incomplete.store(true, Ordering::Release);
+        }
+        let is_counted = |path: &PathBuf| path.starts_with(root) && !is_own(path, directory);
+        if is_change(event.kind) && event.paths.iter().any(is_counted) {
+            self.num_changes.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+}
+
+/// The device and the inode of a folder.
+fn identity(folder: &Path) -> io::Result<(u64, u64)> {
+    fs::metadata(folder).map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
 /// Files in the index directory. The event for such a file shows that all earlier events were delivered. Each
@@ -53,7 +219,7 @@ struct Started {
 #[derive(Clone)]
 struct Beacons {
     folder: PathBuf,
-    /// The beginning of the names of the files of this process.
+    /// The beginning of the names of the files of one watch.
     prefix: String,
 }
 
@@ -62,8 +228,11 @@ impl Beacons {
         self.folder.join(format!("{}{number}", self.prefix))
     }
 
-    fn number(&self, path: &Path) -> Option<u64> {
-        path.strip_prefix(&self.folder).ok()?.to_str()?.strip_prefix(&self.prefix)?.parse().ok()
+    /// The greatest number of the beacons in an event.
+    fn newest(&self, event: &Event) -> Option<u64> {
+        let number =
+            |path: &PathBuf| path.strip_prefix(&self.folder).ok()?.to_str()?.strip_prefix(&self.prefix)?.parse().ok();
+        event.paths.iter().filter_map(number).max()
     }
 
     /// Creates and removes the file with this number.
@@ -71,117 +240,6 @@ impl Beacons {
         let path = self.path(number);
         fs::write(&path, "")?;
         fs::remove_file(path)
-    }
-}
-
-/// The state of a tree before it is read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Mark {
-    /// Whether no change was reported since the tree was last read.
-    pub(crate) is_unchanged: bool,
-    num_changes: Option<u64>,
-}
-
-impl TreeWatch {
-    /// Allows trees to be watched. `directory` is the index directory; changes in it are not counted.
-    pub(crate) fn start(&self, directory: &Path) -> notify::Result<()> {
-        let folder = directory.join("watch");
-        fs::create_dir_all(&folder)?;
-        let directory = directory.canonicalize()?;
-        let beacons = Beacons { folder: folder.canonicalize()?, prefix: format!("{}-", std::process::id()) };
-        let (sender, seen) = watch::channel(0);
-        let (trees, own_beacons) = (Arc::clone(&self.trees), beacons.clone());
-        let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            let Ok(event) = event else {
-                // After an error, events may have been lost, so every tree may have changed.
-                return lock(&trees).values_mut().for_each(Tree::count_change);
-            };
-            for path in event.paths.iter().filter(|_| is_change(event.kind)) {
-                if let Some(number) = own_beacons.number(path) {
-                    sender.send_replace(number);
-                } else if !is_own(path, &directory) {
-                    let mut trees = lock(&trees);
-                    trees.values_mut().filter(|tree| path.starts_with(&tree.root)).for_each(Tree::count_change);
-                }
-            }
-        })?;
-        watcher.watch(&folder, RecursiveMode::NonRecursive)?;
-        let watcher = Arc::new(Mutex::new(watcher));
-        *lock(&self.started) = Some(Started { watcher, beacons, num_beacons: 0, seen });
-        Ok(())
-    }
-
-    /// Watches a tree, if trees may be watched and this tree is not yet watched. A tree that cannot be watched
-    /// is listed for each question that needs its files.
-    pub(crate) async fn include(&self, repository: RepositoryId, root: &Path) {
-        let Some(watcher) = lock(&self.started).as_ref().map(|started| Arc::clone(&started.watcher)) else { return };
-        let replaced = {
-            let mut trees = lock(&self.trees);
-            let known = trees.get(&repository);
-            if known.is_some_and(|known| known.root == root) || (known.is_none() && trees.len() >= MAX_TREES) {
-                return;
-            }
-            let tree = Tree { root: root.to_owned(), num_changes: None, read_at: None };
-            trees.insert(repository, tree).map(|replaced| replaced.root)
-        };
-        let (trees, root) = (Arc::clone(&self.trees), root.to_owned());
-        // This call may block for a long time, because it registers each folder of the tree with the system.
-        let watching = tokio::task::spawn_blocking(move || {
-            let mut watcher = lock(&watcher);
-            if let Some(replaced) = replaced {
-                // A tree that could not be watched has no watch that could end.
-                watcher.unwatch(&replaced).ok();
-            }
-            if let Err(error) = watcher.watch(&root, RecursiveMode::Recursive) {
-                tracing::warn!("the working tree {} is not watched: {error}", root.display());
-                watcher.unwatch(&root).ok();
-                return;
-            }
-            if let Some(tree) = lock(&trees).get_mut(&repository).filter(|tree| tree.root == root) {
-                tree.num_changes = Some(0);
-            }
-        });
-        // If the task panics, the tree is not watched.
-        watching.await.ok();
-    }
-
-    /// The state of a tree. It includes every change that was made before this call.
-    pub(crate) async fn mark(&self, repository: RepositoryId) -> Mark {
-        let is_delivered = self.events_are_delivered().await;
-        let trees = lock(&self.trees);
-        let tree = trees.get(&repository);
-        let num_changes = tree.and_then(|tree| tree.num_changes).filter(|_| is_delivered);
-        let is_unchanged = num_changes.is_some() && num_changes == tree.and_then(|tree| tree.read_at);
-        Mark { is_unchanged, num_changes }
-    }
-
-    /// Records that the tree was read after `mark` was created.
-    pub(crate) fn mark_read(&self, repository: RepositoryId, mark: Mark) {
-        if let (Some(tree), Some(number)) = (lock(&self.trees).get_mut(&repository), mark.num_changes) {
-            tree.read_at = Some(number);
-        }
-    }
-
-    /// Writes a beacon and waits for its event. The events of one watcher arrive in order, so all earlier
-    /// events have then arrived.
-    async fn events_are_delivered(&self) -> bool {
-        let (wanted, mut seen) = {
-            let mut started = lock(&self.started);
-            let Some(started) = started.as_mut() else { return false };
-            started.num_beacons += 1;
-            if started.beacons.write(started.num_beacons).is_err() {
-                return false;
-            }
-            (started.num_beacons, started.seen.clone())
-        };
-        let arrives = seen.wait_for(|number| *number >= wanted);
-        matches!(tokio::time::timeout(LONGEST_DELIVERY, arrives).await, Ok(Ok(_)))
-    }
-}
-
-impl Tree {
-    fn count_change(&mut self) {
-        self.num_changes = self.num_changes.map(|number| number + 1);
     }
 }
 
@@ -210,68 +268,146 @@ pub(crate) fn is_own(path: &Path, home: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use cairn_domain::{RepositoryName, Tenant};
+    use notify::event::{Flag, RemoveKind};
+    use tempfile::TempDir;
 
     use super::*;
 
+    fn folder() -> TempDir {
+        tempfile::tempdir().expect("a folder")
+    }
+
+    fn id(name: &str) -> RepositoryId {
+        RepositoryId::derive(&Tenant::local(), &RepositoryName::new(name))
+    }
+
+    fn started(home: &Path) -> TreeWatch {
+        let watch = TreeWatch::default();
+        watch.start(home).expect("started");
+        watch
+    }
+
+    /// The mark of a tree. A busy machine may need several attempts until the watch has begun.
+    async fn marked(watch: &TreeWatch, name: &str, root: &Path) -> Mark {
+        for _ in 0..100 {
+            if let Some(mark) = watch.mark(id(name), root).await {
+                return mark;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("the tree {name} is not watched")
+    }
+
+    #[tokio::test]
+    async fn no_tree_is_watched_before_the_start() {
+        let tree = folder();
+        assert_eq!(TreeWatch::default().mark(id("tree"), tree.path()).await, None);
+    }
+
     #[tokio::test]
     async fn changes_are_seen_at_once() {
-        let (tree, home) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
-        let id = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("watched"));
-        let root = tree.path().canonicalize().expect("a path");
-        let watch = TreeWatch::default();
-        assert!(!watch.mark(id).await.is_unchanged, "the tree is treated as unchanged before it is watched");
-        watch.start(home.path()).expect("started");
-        watch.include(id, &root).await;
+        let (tree, home) = (folder(), folder());
+        let watch = started(home.path());
         for round in 0..20 {
-            let mark = watch.mark(id).await;
-            assert!(!mark.is_unchanged, "the change before round {round} was not reported");
-            watch.mark_read(id, mark);
-            assert!(
-                watch.mark(id).await.is_unchanged,
-                "the tree is treated as changed after it was read in round {round}"
-            );
-            fs::write(root.join(format!("file{round}")), "text").expect("written");
+            let before = marked(&watch, "tree", tree.path()).await;
+            assert_eq!(marked(&watch, "tree", tree.path()).await, before, "nothing changed in round {round}");
+            fs::write(tree.path().join(format!("file{round}")), "text").expect("written");
+            assert_ne!(marked(&watch, "tree", tree.path()).await, before, "the change of round {round} is unknown");
         }
     }
 
     #[tokio::test]
-    async fn each_tree_is_watched_separately() {
-        let (first, second) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
-        let home = tempfile::tempdir().expect("a folder");
-        let ids = ["first", "second", "missing"]
-            .map(|name| RepositoryId::derive(&Tenant::local(), &RepositoryName::new(name)));
-        let watch = TreeWatch::default();
-        watch.start(home.path()).expect("started");
-        let missing = home.path().join("missing");
-        for (id, root) in ids.into_iter().zip([first.path(), second.path(), &missing]) {
-            watch.include(id, root).await;
-            let mark = watch.mark(id).await;
-            watch.mark_read(id, mark);
-        }
-        fs::write(first.path().join("file"), "text").expect("written");
-        let mut unchanged = Vec::new();
-        for id in ids {
-            unchanged.push(watch.mark(id).await.is_unchanged);
-        }
-        assert_eq!(unchanged, [false, true, false], "the first tree has changed, and the last one cannot be watched");
+    async fn changes_in_new_folders_are_seen() {
+        let (tree, home) = (folder(), folder());
+        let watch = started(home.path());
+        marked(&watch, "tree", tree.path()).await;
+        let new = tree.path().join("new");
+        fs::create_dir(&new).expect("created");
+        let before = marked(&watch, "tree", tree.path()).await;
+        fs::write(new.join("file"), "text").expect("written");
+        assert_ne!(marked(&watch, "tree", tree.path()).await, before);
     }
 
     #[tokio::test]
-    async fn moved_tree_is_watched_at_its_new_place() {
-        let (old, new) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
-        let home = tempfile::tempdir().expect("a folder");
-        let id = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("moved"));
-        let watch = TreeWatch::default();
-        watch.start(home.path()).expect("started");
-        for root in [old.path(), new.path()] {
-            watch.include(id, root).await;
-            let mark = watch.mark(id).await;
-            assert!(!mark.is_unchanged, "the tree was not read at its new place");
-            watch.mark_read(id, mark);
+    async fn trees_inside_trees_are_counted_separately() {
+        let (outer, home) = (folder(), folder());
+        let inner = outer.path().join("inner");
+        fs::create_dir(&inner).expect("created");
+        let watch = started(home.path());
+        let of_inner = marked(&watch, "inner", &inner).await;
+        let of_outer = marked(&watch, "outer", outer.path()).await;
+        fs::write(outer.path().join("file"), "text").expect("written");
+        assert_eq!(marked(&watch, "inner", &inner).await, of_inner);
+        assert_ne!(marked(&watch, "outer", outer.path()).await, of_outer);
+        // The watch of the outer tree ends, but the watch of the inner tree does not.
+        marked(&watch, "outer", home.path()).await;
+        fs::write(inner.join("file"), "text").expect("written");
+        assert_ne!(marked(&watch, "inner", &inner).await, of_inner);
+    }
+
+    #[tokio::test]
+    async fn linked_tree_is_counted_under_its_own_path() {
+        let (library, app, home) = (folder(), folder(), folder());
+        let watch = started(home.path());
+        let before = marked(&watch, "library", library.path()).await;
+        std::os::unix::fs::symlink(library.path(), app.path().join("library")).expect("linked");
+        marked(&watch, "app", app.path()).await;
+        fs::write(library.path().join("file"), "text").expect("written");
+        assert_ne!(marked(&watch, "library", library.path()).await, before);
+    }
+
+    #[tokio::test]
+    async fn replaced_root_is_watched_again() {
+        let (parent, home) = (folder(), folder());
+        let root = parent.path().join("root");
+        let watch = started(home.path());
+        let mut marks = Vec::new();
+        for _ in 0..3 {
+            fs::create_dir(&root).expect("created");
+            marks.push(marked(&watch, "tree", &root).await);
+            fs::write(root.join("file"), "text").expect("written");
+            marks.push(marked(&watch, "tree", &root).await);
+            fs::rename(&root, parent.path().join(format!("old{}", marks.len()))).expect("renamed");
+            assert_eq!(watch.mark(id("tree"), &root).await, None, "no folder has the path of the tree");
+            // The next attempt to begin a watch must not wait.
+            lock(&watch.trees).clear();
         }
-        fs::write(old.path().join("file"), "text").expect("written");
-        assert!(watch.mark(id).await.is_unchanged, "a change at the old place is not counted");
-        fs::write(new.path().join("file"), "text").expect("written");
-        assert!(!watch.mark(id).await.is_unchanged, "a change at the new place is counted");
+        let distinct: Vec<_> = marks.windows(2).filter(|pair| pair[0] != pair[1]).collect();
+        assert_eq!(distinct.len(), marks.len() - 1, "each change gives another mark: {marks:?}");
+    }
+
+    #[tokio::test]
+    async fn index_directory_inside_the_tree_is_not_counted() {
+        let tree = folder();
+        let home = tree.path().join(".cairn");
+        fs::create_dir(&home).expect("created");
+        let watch = started(&home);
+        let before = marked(&watch, "tree", tree.path()).await;
+        fs::write(home.join("cairn.db"), "text").expect("written");
+        assert_eq!(marked(&watch, "tree", tree.path()).await, before);
+    }
+
+    #[tokio::test]
+    async fn least_recently_used_watch_ends() {
+        let (home, roots) = (folder(), [(); MAX_TREES + 1].map(|()| folder()));
+        let watch = started(home.path());
+        for (number, root) in roots.iter().enumerate() {
+            marked(&watch, &number.to_string(), root.path()).await;
+        }
+        let trees = lock(&watch.trees);
+        assert_eq!(trees.len(), MAX_TREES);
+        assert!(!trees.contains_key(&id("0")) && trees.contains_key(&id("1")));
+    }
+
+    #[test]
+    fn lost_events_make_the_watch_incomplete() {
+        let root = Path::new("/tree");
+        let overflow = Event::new(EventKind::Other).set_flag(Flag::Rescan);
+        let removed = Event::new(EventKind::Remove(RemoveKind::Folder)).add_path(root.to_owned());
+        for event in [Ok(overflow), Ok(removed), Err(notify::Error::generic("no more watches"))] {
+            let changes = Changes::default();
+            changes.add(event, root, Path::new("/home"));
+            assert!(changes.is_incomplete.load(Ordering::Acquire));
+        }
     }
 }

