@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use cairn_domain::RepositoryId;
@@ -18,7 +18,8 @@ use tokio::sync::watch;
 /// Maximum time for which a question waits until a watch has begun, or until all earlier events have arrived.
 /// If it takes longer, the tree is listed.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// Maximum number of watched trees. If there are more, the watch ends that was used least recently.
+/// Maximum number of watched trees: one question reads at most this many trees (`MAX_REPOSITORIES` in
+/// `cairn-search`). Before a further watch begins, the watch ends that was used least recently.
 const MAX_TREES: usize = 16;
 /// The time after which a watch that could not begin is tried again.
 const RETRY: Duration = Duration::from_secs(60);
@@ -27,7 +28,8 @@ const RETRY: Duration = Duration::from_secs(60);
 /// from the first question that reads it.
 #[derive(Default)]
 pub(crate) struct TreeWatch {
-    places: Mutex<Option<Places>>,
+    /// Set by `start`.
+    places: OnceLock<Places>,
     trees: Arc<Mutex<BTreeMap<RepositoryId, Tree>>>,
 }
 
@@ -59,7 +61,7 @@ impl TreeWatch {
         let directory = directory.canonicalize()?;
         let folder = directory.join("watch");
         fs::create_dir_all(&folder)?;
-        *lock(&self.places) = Some(Places { directory, folder });
+        self.places.get_or_init(|| Places { directory, folder });
         Ok(())
     }
 
@@ -71,7 +73,7 @@ impl TreeWatch {
 
     /// The watch of the tree. Begins a watch if the tree has none.
     async fn watched(&self, repository: RepositoryId, root: &Path) -> Option<Arc<WatchedTree>> {
-        let places = lock(&self.places).clone()?;
+        let places = self.places.get()?.clone();
         {
             let mut trees = lock(&self.trees);
             if let Some(tree) = trees.get_mut(&repository).filter(|tree| tree.root == root) {

@@ -45,7 +45,9 @@ async fn hidden_repositories_change_no_byte() -> Result<()> {
     let (a, b) = (Tenant::new("a"), Tenant::new("b"));
     index(&environment, &a, SEEN, &repositories, NUM_REPOSITORIES).await?;
     let url = environment.cluster.questions("query")?;
-    let questions = questions(&WORDS[..if is_long() { WORDS.len() } else { 4 }], &repositories);
+    let num_words = if is_long() { WORDS.len() } else { 5 };
+    let questions = questions(&WORDS[..num_words], &repositories);
+    ensure!(questions.len() >= 100, "only {} questions", questions.len());
     let of_limited: Vec<&PathAndBody> = questions.iter().step_by(if is_long() { 1 } else { 5 }).collect();
     let limited = key(&environment, &a, Some(vec![format!("{SEEN}-*")])).await?;
     let limited = Before::ask(&url, limited, &of_limited).await?;
