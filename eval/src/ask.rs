@@ -197,6 +197,19 @@ impl Index {
         }
     }
 
+    /// Searches for the symbols with a name in one repository. An answer has a label if it contains a note
+    /// about the name.
+    pub(crate) async fn search_symbol(&self, name: &str, repository: &str) -> anyhow::Result<Answered> {
+        let target = Target { target_type: TargetType::Symbol, ..Target::default() };
+        match self.searcher.search(&SearchRequest { target, ..search_of(name, Some(repository)) }).await {
+            Ok(answer) if answer.found.is_empty() => Ok(Answered::Absent),
+            Ok(answer) if answer.names.is_empty() => Ok(Answered::Unlabelled),
+            Ok(_) => Ok(Answered::Labelled),
+            Err(error) if error.code == QueryErrorCode::NotFound => Ok(Answered::Absent),
+            Err(error) => Err(error).with_context(|| format!("searching `{name}`")),
+        }
+    }
+
     /// The name of the repository that was indexed from the folder.
     pub(crate) fn name_of(&self, source: &Path) -> anyhow::Result<String> {
         let location = source.to_str().and_then(|source| self.names.get(source));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use cairn_testkit::work_tree::{commit, repository, write};
+use cairn_testkit::work_tree::{commit, git, repository, write};
 
 use crate::harness::{CAIRN, Index};
 
@@ -328,6 +328,65 @@ fn removed_repository_leaves_no_data() {
         let bytes = fs::read(index.path().join(database)).expect("a database");
         assert!(!bytes.windows(10).any(|bytes| bytes == b"rhinoceros"), "{database}");
     }
+}
+
+/// `--revision` indexes the files of a tag or commit. The index of the working tree is kept.
+#[test]
+fn tags_and_commits_are_indexed() {
+    let directory = repository();
+    let (root, path) = (directory.path(), directory.path().to_string_lossy().into_owned());
+    write(root, "src/old.py", "def old_engine():\n    return 1\n");
+    commit(root, "first");
+    git(root, &["tag", "-a", "v1.0", "-m", "the first release"]);
+    let first = git(root, &["rev-parse", "HEAD"]);
+    fs::rename(root.join("src/old.py"), root.join("src/new.py")).expect("renamed");
+    write(root, "src/new.py", "def new_engine():\n    return 2\n");
+    commit(root, "second");
+    write(root, "src/unfinished.py", "def unfinished_engine():\n    return 3\n");
+
+    let index = Index::new();
+    index.index(root);
+    for (revision, name) in [("v1.0", "by-tag"), (first.as_str(), "by-commit"), ("main", "by-branch")] {
+        index.ok(&["index", &path, "--revision", revision, "--name", name]);
+    }
+    index.ok(&["index", &path, "--revision", "v1.0"]);
+    let files = |name: &str| {
+        let entries = index.json(&["coverage", name])["entries"].clone();
+        let mut files: Vec<String> = entries
+            .as_array()
+            .expect("entries")
+            .iter()
+            .map(|entry| entry["path"].as_str().expect("a path").to_owned())
+            .collect();
+        files.sort_unstable();
+        files
+    };
+    let of_folder = format!("{}@v1.0", root.file_name().expect("a name").to_string_lossy());
+    for (name, expected) in [
+        ("r", &["src/new.py", "src/unfinished.py"][..]),
+        ("by-branch", &["src/new.py"]),
+        ("by-tag", &["src/old.py"]),
+        ("by-commit", &["src/old.py"]),
+        (&of_folder, &["src/old.py"]),
+    ] {
+        assert_eq!(files(name), expected, "{name}");
+    }
+    let found = index.json(&["search", "old_engine", "--repo", "by-commit"]);
+    assert_eq!(found["results"][0]["path"], "src/old.py");
+    assert_eq!(found["sources"][0]["commit"], first.as_str(), "{found}");
+
+    for revision in ["v2.0", &first[..10]] {
+        let output = index.run(&["index", &path, "--revision", revision, "--name", "other"]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !output.status.success() && errors.contains(&format!("no branch, tag or commit `{revision}`")),
+            "{errors}"
+        );
+    }
+    let plain = tempfile::tempdir().expect("a folder");
+    let output = index.run(&["index", &plain.path().to_string_lossy(), "--revision", "v1.0"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--revision needs a git repository"));
 }
 
 #[test]

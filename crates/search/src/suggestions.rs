@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use cairn_domain::Scope;
-use cairn_ports::{ChunkFilter, NameMatch};
+use cairn_ports::{ChunkFilter, NameMatch, SymbolHit};
 use cairn_question::Synonyms;
 use cairn_ranking::{ScopeFrequencies, StopWords, terms};
 
+use crate::chunk_filter::CompiledFilter;
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::KnownRepository;
 use crate::{QueryError, Searcher};
@@ -54,16 +55,19 @@ pub struct SuggestedQuery {
     pub instead_of: String,
     /// For a name, the number of its definitions. For a word, the number of chunks that contain it.
     pub num_matches: u64,
+    /// If false, there are at least `num_matches` matches.
+    pub is_exact: bool,
 }
 
 impl SuggestedQuery {
     /// The reason for the suggestion, as a text for users.
     pub fn reason(&self) -> String {
-        let num = self.num_matches;
-        let (chunks, contain) = if num == 1 { ("chunk", "contains") } else { ("chunks", "contain") };
+        let at_least = if self.is_exact { "" } else { "at least " };
+        let num = format!("{at_least}{}", self.num_matches);
+        let (chunks, contain) = if self.num_matches == 1 { ("chunk", "contains") } else { ("chunks", "contain") };
         match self.kind {
             SuggestionKind::NearName => {
-                let definitions = if num == 1 { "definition" } else { "definitions" };
+                let definitions = if self.num_matches == 1 { "definition" } else { "definitions" };
                 format!("similar to `{}`; {num} {definitions}", self.instead_of)
             }
             SuggestionKind::NearWord => format!("similar to `{}`; {num} {chunks} {contain} it", self.instead_of),
@@ -84,8 +88,8 @@ impl Searcher {
         filter: &ChunkFilter,
     ) -> Result<Vec<SuggestedQuery>, QueryError> {
         let scope = self.scope_since(selected, filter);
-        let mut found = self.near_names(query, &scope).await?;
         let counted = Counted { searcher: self, query, scope: &scope, filter };
+        let mut found = counted.near_names().await?;
         let absent: Vec<&String> =
             query.words.keywords.iter().filter(|word| query.frequencies.num_chunks_with(word) == 0).collect();
         let near = self.near_words(&query.view, &scope, &absent).await?;
@@ -102,24 +106,6 @@ impl Searcher {
         let mut seen = BTreeSet::new();
         found.retain(|suggestion| seen.insert(suggestion.query.to_lowercase()));
         found.truncate(MAX_SUGGESTIONS);
-        Ok(found)
-    }
-
-    /// The near names of the absent names in the question, each with the number of its definitions.
-    async fn near_names(&self, query: &PreparedQuery, scope: &Scope) -> Result<Vec<SuggestedQuery>, QueryError> {
-        let mut found = Vec::new();
-        let absent = query.names.notes.iter().filter(|note| !note.is_file && note.substitution.is_none());
-        for note in absent {
-            for name in note.similar.iter().take(MAX_OF_A_KIND) {
-                let last = name.rsplit('.').next().unwrap_or(name);
-                let hits = self.names.symbols(&query.view, scope, last, &[NameMatch::Exact], MAX_COUNTED).await?;
-                let num_matches = hits.iter().filter(|hit| hit.symbol.qualified_name == *name).count() as u64;
-                let (query, instead_of) = (name.clone(), note.requested.clone());
-                found.push(SuggestedQuery { query, kind: SuggestionKind::NearName, instead_of, num_matches });
-            }
-        }
-        found.retain(|suggestion| suggestion.num_matches > 0);
-        found.truncate(MAX_OF_A_KIND);
         Ok(found)
     }
 }
@@ -151,15 +137,50 @@ struct Counted<'a> {
 }
 
 impl Counted<'_> {
+    /// The near names of the absent names in the question, each with the number of its definitions.
+    async fn near_names(&self) -> Result<Vec<SuggestedQuery>, QueryError> {
+        let mut found = Vec::new();
+        let absent = self.query.names.notes.iter().filter(|note| !note.is_file && note.substitution.is_none());
+        for note in absent {
+            for name in note.similar.iter().take(MAX_OF_A_KIND) {
+                let (num_matches, is_exact) = self.num_definitions(name).await?;
+                let (query, instead_of) = (name.clone(), note.requested.clone());
+                found.push(SuggestedQuery { query, kind: SuggestionKind::NearName, instead_of, num_matches, is_exact });
+            }
+        }
+        found.retain(|suggestion| suggestion.num_matches > 0);
+        found.truncate(MAX_OF_A_KIND);
+        Ok(found)
+    }
+
+    /// Number of definitions of the qualified name that pass the filter, and whether this number is exact.
+    async fn num_definitions(&self, name: &str) -> Result<(u64, bool), QueryError> {
+        let Counted { searcher, query, scope, filter } = self;
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let mut hits = searcher.names.symbols(&query.view, scope, last, &[NameMatch::Exact], MAX_COUNTED).await?;
+        let is_exact = hits.len() < MAX_COUNTED;
+        hits.retain(|hit| hit.symbol.qualified_name == name);
+        if **filter == ChunkFilter::default() {
+            return Ok((hits.len() as u64, is_exact));
+        }
+        let id = |hit: &SymbolHit| hit.symbol.chunk.map(|chunk| (hit.repository, chunk));
+        let chunks = searcher.fetch(&query.view, scope, hits.iter().filter_map(id).collect()).await?;
+        let compiled = CompiledFilter::new(filter)?;
+        let passes =
+            |hit: &&SymbolHit| id(hit).and_then(|id| chunks.get(&id)).is_some_and(|chunk| compiled.lets_through(chunk));
+        Ok((hits.iter().filter(passes).count() as u64, is_exact))
+    }
+
     /// The first candidates that have results in the scope and with the filter.
     async fn best(&self, kind: SuggestionKind, candidates: Vec<Candidate>) -> Result<Vec<SuggestedQuery>, QueryError> {
         let mut found = Vec::new();
         let known = candidates.into_iter().filter(|word| word.num_chunks > 0).take(MAX_CANDIDATES);
         for Candidate { query, instead_of, num_chunks } in known {
-            let num_matches =
-                if *self.filter == ChunkFilter::default() { num_chunks } else { self.num_filtered(&query).await? };
+            let is_filtered = *self.filter != ChunkFilter::default();
+            let num_matches = if is_filtered { self.num_filtered(&query).await? } else { num_chunks };
             if num_matches > 0 {
-                found.push(SuggestedQuery { query, kind, instead_of, num_matches });
+                let is_exact = !is_filtered || num_matches < MAX_COUNTED as u64;
+                found.push(SuggestedQuery { query, kind, instead_of, num_matches, is_exact });
             }
             if found.len() == MAX_OF_A_KIND {
                 break;
@@ -200,4 +221,22 @@ fn synonyms_of(absent: &[&String], synonyms: Synonyms<'_>) -> Vec<(String, Strin
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_state_whether_counts_are_exact() {
+        let suggested = |num_matches, is_exact| SuggestedQuery {
+            query: "meter".to_owned(),
+            kind: SuggestionKind::PartialMatch,
+            instead_of: "meter".to_owned(),
+            num_matches,
+            is_exact,
+        };
+        assert_eq!(suggested(1, true).reason(), "a word of the question; 1 chunk contains it");
+        assert_eq!(suggested(1_000, false).reason(), "a word of the question; at least 1000 chunks contain it");
+    }
 }

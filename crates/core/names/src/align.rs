@@ -1,6 +1,5 @@
 //! Pairs the words of a name with the requested words, and scores the name.
 
-use crate::lexicon::weight;
 use crate::reasons::{Reason, Reasons};
 use crate::wanted::{MAX_WORDS, WantedName, WantedWord};
 
@@ -157,9 +156,4 @@ fn weight_of(wanted: &WantedName, set: u16) -> u32 {
 fn sum(weights: &[u32], set: u16) -> u32 {
     let weights = weights.iter().enumerate().take(MAX_WORDS);
     weights.filter(|(index, _)| set >> index & 1 == 1).map(|(_, weight)| weight).sum()
-}
-
-/// The weights of the first [`MAX_WORDS`] words of a name.
-pub(crate) fn weights_of<'a>(words: impl Iterator<Item = &'a str>) -> Vec<u32> {
-    words.take(MAX_WORDS).map(weight).collect()
 }

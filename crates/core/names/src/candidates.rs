@@ -171,7 +171,7 @@ impl WordUses {
         let mut sums = vec![0_u16; table.num_names() as usize];
         let mut touched: Vec<u32> = Vec::new();
         for (word, uses) in &self.of_word {
-            let of_name = crate::lexicon::weight(table.word(*word));
+            let of_name = u32::from(index.word_weights[*word as usize]);
             let points = uses.iter().map(|word_use| bound_of(*word_use, wanted, of_name)).max().unwrap_or_default();
             for name in table.names_with(*word) {
                 let sum = &mut sums[name as usize];

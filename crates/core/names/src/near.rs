@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::align::{Pair, align, weights_of};
+use crate::align::{Pair, align};
 use crate::antonyms::Opposites;
 use crate::candidates::{Letters, NUMBERED, WordUse, WordUses, near_by_letters};
 use crate::distance::closeness;
@@ -77,24 +77,21 @@ pub fn near_names(
         if nearest.is_full_above(highest_rank(bound)) {
             break;
         }
-        scratch.read(table, &uses, name);
+        scratch.read(table, index, &uses, name);
         let distance = by_letters.remove(&name);
-        let words = scratch.score(wanted);
-        nearest.offer(scratch.near_name(wanted, table, name, (words, distance)));
+        nearest.offer(scratch.near_name(wanted, table, name, distance, |rank| nearest.is_full_above(rank)));
     }
     let mut left: Vec<(u32, Letters)> = by_letters.into_iter().collect();
     left.sort_unstable_by_key(|(name, distance)| (*distance, *name));
     for (name, distance) in left {
-        scratch.read(table, &uses, name);
-        let words = scratch.score(wanted);
-        nearest.offer(scratch.near_name(wanted, table, name, (words, Some(distance))));
+        scratch.read(table, index, &uses, name);
+        nearest.offer(scratch.near_name(wanted, table, name, Some(distance), |rank| nearest.is_full_above(rank)));
     }
     if let [only] = wanted.words.as_slice()
         && (2..=10).contains(&only.num_characters)
     {
         for name in index.with_initials(&only.text) {
-            scratch.read(table, &uses, name);
-            nearest.offer(scratch.of_initials(wanted, name));
+            nearest.offer(of_initials(wanted, table, name));
         }
     }
     nearest.found.into_values().collect()
@@ -146,51 +143,53 @@ impl<F: FnMut(u32) -> bool> Nearest<F> {
 /// The words of the name that is being scored. The memory is reused for each name.
 #[derive(Default)]
 struct Scratch {
-    flat: String,
-    initials: String,
     words: Vec<u32>,
     weights: Vec<u32>,
     pairs: Vec<Pair>,
+    /// The words without spaces. Set only for the names that need it.
+    flat: String,
     /// Computed for the first name that is near enough.
     opposites: Option<Opposites>,
 }
 
 impl Scratch {
     /// Reads the words of a name, and pairs them with requested words.
-    fn read(&mut self, table: &impl NameTable, uses: &WordUses, name: u32) {
-        self.flat.clear();
-        self.initials.clear();
+    fn read(&mut self, table: &impl NameTable, index: &NearIndex, uses: &WordUses, name: u32) {
         self.pairs.clear();
         self.words.clear();
         self.weights.clear();
         let (mut before, mut starts): (&[WordUse], &[WordUse]) = (&[], &[]);
         for (position, word) in table.words_of(name).take(MAX_WORDS).enumerate() {
-            let text = table.word(word);
             self.words.push(word);
-            self.flat.push_str(text);
-            self.initials.extend(text.chars().take(1));
+            self.weights.push(u32::from(index.word_weights[word as usize]));
             let of_word = uses.of_word(word);
             for word_use in of_word {
                 self.pairs.extend(pair_of(*word_use, (before, starts), position));
             }
             (before, starts) = (starts, of_word);
-            self.weights.extend(weights_of(std::iter::once(text)));
         }
     }
 
-    fn score(&mut self, wanted: &WantedName) -> (u32, Reasons) {
-        align(wanted, &self.weights, &mut self.pairs)
+    fn read_flat(&mut self, table: &impl NameTable) {
+        self.flat.clear();
+        self.words.iter().for_each(|word| self.flat.push_str(table.word(*word)));
     }
 
-    /// Combines the score from words with the score from letters.
+    /// Combines the score from words with the score from letters. `is_too_low` returns true for a rank that
+    /// is too low for the list of the nearest names.
     fn near_name(
         &mut self,
         wanted: &WantedName,
         table: &impl NameTable,
         name: u32,
-        (by_words, distance): ((u32, Reasons), Option<Letters>),
+        distance: Option<Letters>,
+        is_too_low: impl Fn(u32) -> bool,
     ) -> Option<NearName> {
+        let by_words = align(wanted, &self.weights, &mut self.pairs);
         let (words, reasons) = Some(by_words).filter(|(score, _)| *score >= MIN_SCORE).unwrap_or_default();
+        if distance.is_some() {
+            self.read_flat(table);
+        }
         let letters = distance.map(|distance| self.by_letters(wanted, distance));
         let letters = letters.filter(|(score, _)| *score >= MIN_LETTER_SCORE).unwrap_or_default();
         if words == 0 && letters.0 == 0 {
@@ -201,12 +200,18 @@ impl Scratch {
         // different word.
         let is_other_word = distance == Some(Letters::Edits(2)) && reasons.contains(Reason::OtherWord);
         let letters = (letters.0, letters.1.saturating_sub(if is_other_word { OTHER_WORD_LOSS } else { 0 }));
+        let nearness = words.max(letters.1);
+        if is_too_low(highest_rank(nearness)) {
+            return None;
+        }
+        if distance.is_none() {
+            self.read_flat(table);
+        }
         let is_near = words.max(letters.0).max(letters.1) > OPPOSITE_AT_MOST;
         let is_opposite = is_near && {
             let of_name = self.words.iter().map(|word| table.word(*word));
             self.opposites.get_or_insert_with(|| Opposites::of(wanted)).contain(&self.flat, &of_name)
         };
-        let nearness = words.max(letters.1);
         let (max_score, nearness) = match is_opposite {
             true => (OPPOSITE_AT_MOST, nearness.min(OPPOSITE_AT_MOST)),
             false => (MAX_SCORE, nearness),
@@ -236,17 +241,20 @@ impl Scratch {
         let nearness = 1_000 - loss * distance.min(length) / length + if continues { CONTINUATION } else { 0 };
         (score.min(1_000), nearness.min(LETTERS_AT_MOST))
     }
+}
 
-    fn of_initials(&self, wanted: &WantedName, name: u32) -> Option<NearName> {
-        let is_long = self.initials.len() >= MANY_INITIALS;
-        let near = NearName {
-            name,
-            score: SCORE_OF_INITIALS,
-            rank: SCORE_WEIGHT * if is_long { RANK_OF_MANY_INITIALS } else { SCORE_OF_INITIALS },
-            reasons: Reason::Initials.into(),
-        };
-        (self.initials == wanted.flat).then_some(near)
-    }
+/// The near name whose words have the requested initials.
+fn of_initials(wanted: &WantedName, table: &impl NameTable, name: u32) -> Option<NearName> {
+    let words = table.words_of(name).take(MAX_WORDS);
+    let initials: String = words.filter_map(|word| table.word(word).chars().next()).collect();
+    let is_long = initials.len() >= MANY_INITIALS;
+    let near = NearName {
+        name,
+        score: SCORE_OF_INITIALS,
+        rank: SCORE_WEIGHT * if is_long { RANK_OF_MANY_INITIALS } else { SCORE_OF_INITIALS },
+        reasons: Reason::Initials.into(),
+    };
+    (initials == wanted.flat).then_some(near)
 }
 
 /// Pairs the word at `position` of a name with requested words, if the word completes a match with these

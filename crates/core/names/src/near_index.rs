@@ -74,6 +74,8 @@ impl ByLength {
 pub struct NearIndex {
     /// The signature of each word, by the number of the word.
     pub(crate) word_signatures: Vec<Signature>,
+    /// The weight of each word, by the number of the word.
+    pub(crate) word_weights: Vec<u8>,
     pub(crate) words: ByLength,
     /// The sound codes of words in ascending order, each with the word.
     sounds: Vec<(u64, u32)>,
@@ -87,12 +89,12 @@ pub struct NearIndex {
 impl NearIndex {
     pub fn of(table: &impl NameTable) -> Self {
         let mut words: Vec<(u8, Signature)> = Vec::with_capacity(table.num_words() as usize);
-        let mut weights: Vec<u8> = Vec::with_capacity(words.capacity());
+        let mut word_weights: Vec<u8> = Vec::with_capacity(words.capacity());
         let mut sounds = Vec::new();
         for number in 0..table.num_words() {
             let word = table.word(number);
             words.push((length_of(word.chars().count()), Signature::of(word.chars())));
-            weights.push(weight(word) as u8);
+            word_weights.push(weight(word) as u8);
             sounds.extend(sound_code(word).map(|code| (code, number)));
         }
         let mut names: Vec<(u8, Signature)> = Vec::with_capacity(table.num_names() as usize);
@@ -105,7 +107,7 @@ impl NearIndex {
             for word in table.words_of(name) {
                 let text = table.word(word);
                 flat.push_str(text);
-                total += u32::from(weights[word as usize]);
+                total += u32::from(word_weights[word as usize]);
                 firsts.add(text);
             }
             if firsts.num >= MIN_INITIALS {
@@ -118,12 +120,12 @@ impl NearIndex {
         sounds.sort_unstable();
         let word_signatures = words.iter().map(|(_, signature)| *signature).collect();
         let (words, names) = (ByLength::of(&words), ByLength::of(&names));
-        Self { word_signatures, words, sounds, names, name_weights, initials }
+        Self { word_signatures, word_weights, words, sounds, names, name_weights, initials }
     }
 
     /// The approximate memory, in bytes, of the index for a table with these numbers of names and words.
     pub fn size_bytes(num_names: usize, num_words: usize) -> usize {
-        num_names * 21 + num_words * 36
+        num_names * 21 + num_words * 37
     }
 
     /// The words with this sound code.

@@ -41,6 +41,9 @@ pub struct SuggestionReport {
     pub reason: String,
     /// Number of definitions of a name, or of chunks that contain a word.
     pub num_matches: u64,
+    /// If false, there are at least `num_matches` matches.
+    #[serde(default = "super::exact")]
+    pub is_exact: bool,
 }
 
 /// The location of a weak match: a chunk that is similar to the question, but not similar enough to be a
@@ -116,6 +119,7 @@ impl SuggestionReport {
             kind: suggested.kind.as_str().to_owned(),
             reason: suggested.reason(),
             num_matches: suggested.num_matches,
+            is_exact: suggested.is_exact,
         }
     }
 }

@@ -20,17 +20,12 @@ pub struct Relationships {
     /// Total number of edges, including the edges beyond the limit.
     pub num_edges: u64,
     /// If false, there are at least `num_edges` edges.
-    #[serde(default = "exact")]
+    #[serde(default = "super::exact")]
     pub is_exact: bool,
     /// Facts about the answer, such as the number of definitions that are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     pub sources: Vec<SourceStamp>,
-}
-
-/// The value of `is_exact` in an answer from a server that does not send this field.
-fn exact() -> bool {
-    true
 }
 
 /// A symbol, file, module or package.

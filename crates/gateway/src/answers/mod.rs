@@ -49,3 +49,8 @@ pub use search_result::{Explanation, ScoreFactor, ScorePart, SearchResult, Shown
 pub use source::{PageInfo, SourceStamp, short_commit};
 pub use syncs::{LastSync, PendingSync, RepositorySync, sync_note};
 pub(crate) use syncs::{sync_failure, sync_note_of, unsettled};
+
+/// The value of `is_exact` in an answer from a server that does not send this field.
+fn exact() -> bool {
+    true
+}

@@ -135,6 +135,26 @@ async fn counts_of_suggestions_respect_the_filter() {
     assert!(suggestions.iter().all(|found| found.query != "connection"), "{suggestions:?}");
 }
 
+/// A near name is suggested only if one of its definitions passes the filter.
+#[tokio::test]
+async fn near_names_are_counted_with_the_filter() {
+    let content = || {
+        let paths = ["src/ledger/entries.rs", "src/ledger/old.rs", "src/store/entries.rs"];
+        paths.into_iter().fold(server(), |content, path| {
+            let text = "fn enable_ledger_entries() {\n    // Compares both sides.\n}\n";
+            content.file(path, "rust", text).symbol(path, "enable_ledger_entries", SymbolKind::Function, (1, 3))
+        })
+    };
+    for (glob, expected) in [(None, Some(3)), (Some("src/net/**"), None)] {
+        let filter = ChunkFilter { paths: glob.into_iter().map(str::to_owned).collect(), ..ChunkFilter::default() };
+        let answer = ask(vec![content()], "who uses disable_ledger_entries in zeppelins", &[], filter).await;
+        let suggestions = answer.nothing_found.expect("an explanation").suggestions;
+        let near = suggestions.iter().find(|found| found.kind == SuggestionKind::NearName);
+        assert_eq!(near.map(|near| near.num_matches), expected, "{glob:?}: {suggestions:?}");
+        assert!(near.is_none_or(|near| near.query == "enable_ledger_entries" && near.is_exact));
+    }
+}
+
 /// Only a few of the repositories that are not indexed are named.
 #[tokio::test]
 async fn repositories_that_are_not_indexed_are_counted() {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use cairn_domain::RepositoryId;
-use notify::event::{AccessKind, AccessMode, ModifyKind, RenameMode};
+use notify::event::{AccessKind, AccessMode, CreateKind, ModifyKind, RenameMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::watch;
 
@@ -122,7 +122,7 @@ struct Places {
 struct WatchedTree {
     /// A number that no other watch of this process has.
     number: u64,
-    _watcher: RecommendedWatcher,
+    watcher: Arc<Mutex<RecommendedWatcher>>,
     /// The root without symbolic links, and the device and inode that it had at the beginning.
     root: PathBuf,
     identity: (u64, u64),
@@ -131,11 +131,15 @@ struct WatchedTree {
     last_beacon: AtomicU64,
     /// The number of the last beacon whose event has arrived.
     seen: watch::Receiver<u64>,
+    /// The value of `num_folders` up to which the new folders are certainly watched.
+    num_watched: AtomicU64,
 }
 
 #[derive(Default)]
 struct Changes {
     num_changes: AtomicU64,
+    /// The number of events that may report a new folder.
+    num_folders: AtomicU64,
     /// Whether events may have been lost, or the watch has ended.
     is_incomplete: AtomicBool,
 }
@@ -166,8 +170,9 @@ impl WatchedTree {
         let mut watcher = RecommendedWatcher::new(on_event, config)?;
         watcher.watch(&root, RecursiveMode::Recursive)?;
         watcher.watch(&places.folder, RecursiveMode::NonRecursive)?;
-        let last_beacon = AtomicU64::new(0);
-        Ok(Self { number, _watcher: watcher, root, identity, changes, beacons, last_beacon, seen })
+        let watcher = Arc::new(Mutex::new(watcher));
+        let (last_beacon, num_watched) = Default::default();
+        Ok(Self { number, watcher, root, identity, changes, beacons, last_beacon, seen, num_watched })
     }
 
     /// Whether the watch reports all changes. It no longer does so after events were lost, or after the root
@@ -184,8 +189,24 @@ impl WatchedTree {
         self.beacons.write(number).ok()?;
         let mut seen = self.seen.clone();
         tokio::time::timeout(PATIENCE, seen.wait_for(|seen| *seen >= number)).await.ok()?.ok()?;
+        self.wait_for_new_folders().await?;
         let num_changes = self.changes.num_changes.load(Ordering::Acquire);
         self.is_complete().then_some(Mark { watch: self.number, num_changes })
+    }
+
+    /// Waits until the folders whose events have arrived are watched. The watcher of Linux first delivers all
+    /// events that it has read, and then registers the folders that these events report. It handles calls
+    /// after that, so the answer to a call shows that the folders are registered.
+    async fn wait_for_new_folders(&self) -> Option<()> {
+        let num_folders = self.changes.num_folders.load(Ordering::Acquire);
+        if self.num_watched.load(Ordering::Acquire) >= num_folders {
+            return Some(());
+        }
+        let watcher = Arc::clone(&self.watcher);
+        let call = tokio::task::spawn_blocking(move || lock(&watcher).configure(notify::Config::default()));
+        tokio::time::timeout(PATIENCE, call).await.ok()?.ok()?.ok()?;
+        self.num_watched.fetch_max(num_folders, Ordering::AcqRel);
+        Some(())
     }
 }
 
@@ -206,6 +227,9 @@ impl Changes {
         let is_counted = |path: &PathBuf| path.starts_with(root) && !is_own(path, directory);
         if is_change(event.kind) && event.paths.iter().any(is_counted) {
             self.num_changes.fetch_add(1, Ordering::AcqRel);
+            if may_be_new_folder(event.kind) {
+                self.num_folders.fetch_add(1, Ordering::AcqRel);
+            }
         }
     }
 }
@@ -254,6 +278,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// because indexing reads all files.
 pub(crate) fn is_change(kind: EventKind) -> bool {
     !kind.is_access() || kind == EventKind::Access(AccessKind::Close(AccessMode::Write))
+}
+
+/// Whether an event may report a folder that did not have this path before.
+fn may_be_new_folder(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::Create(CreateKind::Any | CreateKind::Folder)
+            | EventKind::Modify(ModifyKind::Name(RenameMode::Any | RenameMode::To | RenameMode::Both))
+    )
 }
 
 /// Whether Cairn itself writes the file, or the file is internal to git. Changes of such files are not
@@ -323,10 +356,17 @@ mod tests {
         let (tree, home) = (folder(), folder());
         let watch = started(home.path());
         marked(&watch, "tree", tree.path()).await;
-        let new = tree.path().join("new");
-        fs::create_dir(&new).expect("created");
+        for round in 0..100 {
+            let new = tree.path().join(format!("new{round}"));
+            fs::create_dir_all(new.join("inner")).expect("created");
+            let before = marked(&watch, "tree", tree.path()).await;
+            fs::write(new.join("inner/file"), "text").expect("written");
+            assert_ne!(marked(&watch, "tree", tree.path()).await, before, "the file of round {round} is unknown");
+        }
+        let (old, new) = (tree.path().join("new0"), tree.path().join("renamed"));
+        fs::rename(old, &new).expect("renamed");
         let before = marked(&watch, "tree", tree.path()).await;
-        fs::write(new.join("file"), "text").expect("written");
+        fs::write(new.join("inner/file"), "other text").expect("written");
         assert_ne!(marked(&watch, "tree", tree.path()).await, before);
     }
 
