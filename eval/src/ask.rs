@@ -43,7 +43,7 @@ pub(crate) struct Index {
     view: View,
 }
 
-/// The kind of answer to a request for the code of a name.
+/// The kind of answer to a request for a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answered {
     /// The answer reports that the name is absent.

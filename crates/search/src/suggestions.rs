@@ -8,6 +8,7 @@ use cairn_question::Synonyms;
 use cairn_ranking::{ScopeFrequencies, StopWords, terms};
 
 use crate::chunk_filter::CompiledFilter;
+use crate::chunk_id::ChunkId;
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::KnownRepository;
 use crate::{QueryError, Searcher};
@@ -156,8 +157,7 @@ impl Counted<'_> {
     /// Number of definitions of the qualified name that pass the filter, and whether this number is exact.
     async fn num_definitions(&self, name: &str) -> Result<(u64, bool), QueryError> {
         let Counted { searcher, query, scope, filter } = self;
-        let last = name.rsplit('.').next().unwrap_or(name);
-        let mut hits = searcher.names.symbols(&query.view, scope, last, &[NameMatch::Exact], MAX_COUNTED).await?;
+        let mut hits = searcher.names.symbols(&query.view, scope, name, &[NameMatch::Exact], MAX_COUNTED).await?;
         let is_exact = hits.len() < MAX_COUNTED;
         hits.retain(|hit| hit.symbol.qualified_name == name);
         if **filter == ChunkFilter::default() {
@@ -176,10 +176,11 @@ impl Counted<'_> {
         let mut found = Vec::new();
         let known = candidates.into_iter().filter(|word| word.num_chunks > 0).take(MAX_CANDIDATES);
         for Candidate { query, instead_of, num_chunks } in known {
-            let is_filtered = *self.filter != ChunkFilter::default();
-            let num_matches = if is_filtered { self.num_filtered(&query).await? } else { num_chunks };
+            let terms = terms_of(&query);
+            // The counts of terms do not depend on the filter, and are separate for each term.
+            let is_counted = *self.filter == ChunkFilter::default() && terms.len() == 1;
+            let (num_matches, is_exact) = if is_counted { (num_chunks, true) } else { self.num_with(terms).await? };
             if num_matches > 0 {
-                let is_exact = !is_filtered || num_matches < MAX_COUNTED as u64;
                 found.push(SuggestedQuery { query, kind, instead_of, num_matches, is_exact });
             }
             if found.len() == MAX_OF_A_KIND {
@@ -189,13 +190,17 @@ impl Counted<'_> {
         Ok(found)
     }
 
-    /// Number of chunks with the word that pass the filter. The chunks are searched, because the term counts
-    /// do not depend on the filter.
-    async fn num_filtered(&self, word: &str) -> Result<u64, QueryError> {
-        let wanted: Vec<(u32, u32)> = terms_of(word).into_iter().map(|term| (term, 1)).collect();
-        let vectors = &self.searcher.vectors;
-        let hits = vectors.search_sparse(&self.query.view, self.scope, self.filter, &wanted, MAX_COUNTED).await?;
-        Ok(hits.len() as u64)
+    /// Number of chunks that contain all terms and pass the filter, and whether this number is exact.
+    async fn num_with(&self, terms: BTreeSet<u32>) -> Result<(u64, bool), QueryError> {
+        let Counted { searcher, query, scope, filter } = self;
+        let (mut with_all, mut is_exact) = (None::<BTreeSet<ChunkId>>, true);
+        for term in terms {
+            let hits = searcher.vectors.search_sparse(&query.view, scope, filter, &[(term, 1)], MAX_COUNTED).await?;
+            is_exact &= hits.len() < MAX_COUNTED;
+            let with_term: BTreeSet<ChunkId> = hits.iter().map(|hit| (hit.repository, hit.key)).collect();
+            with_all = Some(with_all.map_or(with_term.clone(), |all| &all & &with_term));
+        }
+        Ok((with_all.map_or(0, |all| all.len() as u64), is_exact))
     }
 }
 

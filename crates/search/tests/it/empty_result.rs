@@ -2,7 +2,7 @@
 //! suggested questions that have results.
 
 use cairn_domain::SymbolKind;
-use cairn_ports::ChunkFilter;
+use cairn_ports::{ChunkFilter, IncludeTests};
 use cairn_search::{SearchAnswer, SuggestionKind};
 use cairn_testkit::FakeContent;
 
@@ -135,22 +135,24 @@ async fn counts_of_suggestions_respect_the_filter() {
     assert!(suggestions.iter().all(|found| found.query != "connection"), "{suggestions:?}");
 }
 
-/// A near name is suggested only if one of its definitions passes the filter.
+/// Only the definitions of a near name that pass the filter are counted.
 #[tokio::test]
 async fn near_names_are_counted_with_the_filter() {
     let content = || {
-        let paths = ["src/ledger/entries.rs", "src/ledger/old.rs", "src/store/entries.rs"];
+        let paths = ["src/ledger/entries.rs", "src/ledger/old.rs", "tests/entries.rs"];
         paths.into_iter().fold(server(), |content, path| {
             let text = "fn enable_ledger_entries() {\n    // Compares both sides.\n}\n";
             content.file(path, "rust", text).symbol(path, "enable_ledger_entries", SymbolKind::Function, (1, 3))
         })
     };
-    for (glob, expected) in [(None, Some(3)), (Some("src/net/**"), None)] {
-        let filter = ChunkFilter { paths: glob.into_iter().map(str::to_owned).collect(), ..ChunkFilter::default() };
-        let answer = ask(vec![content()], "who uses disable_ledger_entries in zeppelins", &[], filter).await;
+    let in_net = ChunkFilter { paths: vec!["src/net/**".to_owned()], ..ChunkFilter::default() };
+    let in_code = ChunkFilter { include_tests: IncludeTests::Exclude, ..ChunkFilter::default() };
+    for (filter, expected) in [(ChunkFilter::default(), Some(3)), (in_code, Some(2)), (in_net, None)] {
+        let question = "who uses disable_ledger_entries in zeppelins";
+        let answer = ask(vec![content()], question, &[], filter.clone()).await;
         let suggestions = answer.nothing_found.expect("an explanation").suggestions;
         let near = suggestions.iter().find(|found| found.kind == SuggestionKind::NearName);
-        assert_eq!(near.map(|near| near.num_matches), expected, "{glob:?}: {suggestions:?}");
+        assert_eq!(near.map(|near| near.num_matches), expected, "{filter:?}: {suggestions:?}");
         assert!(near.is_none_or(|near| near.query == "enable_ledger_entries" && near.is_exact));
     }
 }

@@ -15,13 +15,14 @@ use notify::event::{AccessKind, AccessMode, CreateKind, ModifyKind, RenameMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::watch;
 
-/// Maximum time for which a question waits until a watch has begun, or until all earlier events have arrived.
-/// If it takes longer, the tree is listed.
+/// Maximum time for which a question waits until a watch has begun, until all earlier events have arrived, or
+/// until new folders are watched. If it takes longer, the tree is listed.
 const PATIENCE: Duration = Duration::from_millis(200);
 /// Maximum number of watched trees: one question reads at most this many trees (`MAX_REPOSITORIES` in
 /// `cairn-search`). Before a further watch begins, the watch ends that was used least recently.
 const MAX_TREES: usize = 16;
-/// The time after which a watch that could not begin is tried again.
+/// The time after which a watch begins again if it could not begin, or if it no longer reports all changes. A
+/// watch of many thousands of folders may lose events again and again.
 const RETRY: Duration = Duration::from_secs(60);
 
 /// Counts the changes in working trees. Watches nothing until `start` is called. Then each tree is watched
@@ -37,14 +38,14 @@ pub(crate) struct TreeWatch {
 struct Tree {
     root: PathBuf,
     used_at: Instant,
+    begun_at: Instant,
     state: State,
 }
 
 enum State {
     Beginning,
     Watched(Arc<WatchedTree>),
-    /// The watch could not begin at this time.
-    Failed(Instant),
+    Failed,
 }
 
 /// Identifies the state of a tree: the number of changes since a watch has begun. If two marks of a tree are
@@ -80,9 +81,9 @@ impl TreeWatch {
                 tree.used_at = Instant::now();
                 match &tree.state {
                     State::Beginning => return None,
-                    State::Failed(at) if at.elapsed() < RETRY => return None,
                     State::Watched(watched) if watched.is_complete() => return Some(Arc::clone(watched)),
-                    State::Failed(_) | State::Watched(_) => {}
+                    State::Failed | State::Watched(_) if tree.begun_at.elapsed() < RETRY => return None,
+                    State::Failed | State::Watched(_) => {}
                 }
             }
             trees.remove(&repository);
@@ -90,7 +91,8 @@ impl TreeWatch {
                 let unused = trees.iter().min_by_key(|(_, tree)| tree.used_at).map(|(id, _)| *id);
                 unused.and_then(|id| trees.remove(&id));
             }
-            let tree = Tree { root: root.to_owned(), used_at: Instant::now(), state: State::Beginning };
+            let now = Instant::now();
+            let tree = Tree { root: root.to_owned(), used_at: now, begun_at: now, state: State::Beginning };
             trees.insert(repository, tree);
         }
         let (trees, root) = (Arc::clone(&self.trees), root.to_owned());
@@ -101,8 +103,7 @@ impl TreeWatch {
                 .inspect_err(|error| tracing::warn!("the working tree {} is not watched: {error}", root.display()))
                 .ok();
             if let Some(tree) = lock(&trees).get_mut(&repository).filter(|tree| tree.root == root) {
-                let failed = State::Failed(Instant::now());
-                tree.state = watched.clone().map_or(failed, State::Watched);
+                tree.state = watched.clone().map_or(State::Failed, State::Watched);
             }
             watched
         });
@@ -131,15 +132,15 @@ struct WatchedTree {
     last_beacon: AtomicU64,
     /// The number of the last beacon whose event has arrived.
     seen: watch::Receiver<u64>,
-    /// The value of `num_folders` up to which the new folders are certainly watched.
-    num_watched: AtomicU64,
 }
 
 #[derive(Default)]
 struct Changes {
     num_changes: AtomicU64,
-    /// The number of events that may report a new folder.
-    num_folders: AtomicU64,
+    /// The number of events after which a folder may not be watched.
+    num_unwatched: AtomicU64,
+    /// All folders are watched that the first events of `num_unwatched` report: as many as this number.
+    num_watched_again: AtomicU64,
     /// Whether events may have been lost, or the watch has ended.
     is_incomplete: AtomicBool,
 }
@@ -171,8 +172,8 @@ impl WatchedTree {
         watcher.watch(&root, RecursiveMode::Recursive)?;
         watcher.watch(&places.folder, RecursiveMode::NonRecursive)?;
         let watcher = Arc::new(Mutex::new(watcher));
-        let (last_beacon, num_watched) = Default::default();
-        Ok(Self { number, watcher, root, identity, changes, beacons, last_beacon, seen, num_watched })
+        let last_beacon = AtomicU64::new(0);
+        Ok(Self { number, watcher, root, identity, changes, beacons, last_beacon, seen })
     }
 
     /// Whether the watch reports all changes. It no longer does so after events were lost, or after the root
@@ -189,24 +190,33 @@ impl WatchedTree {
         self.beacons.write(number).ok()?;
         let mut seen = self.seen.clone();
         tokio::time::timeout(PATIENCE, seen.wait_for(|seen| *seen >= number)).await.ok()?.ok()?;
-        self.wait_for_new_folders().await?;
+        // If a folder is created after this number is read, the next mark differs from this mark.
         let num_changes = self.changes.num_changes.load(Ordering::Acquire);
+        self.watch_new_folders().await?;
         self.is_complete().then_some(Mark { watch: self.number, num_changes })
     }
 
-    /// Waits until the folders whose events have arrived are watched. The watcher of Linux first delivers all
-    /// events that it has read, and then registers the folders that these events report. It handles calls
-    /// after that, so the answer to a call shows that the folders are registered.
-    async fn wait_for_new_folders(&self) -> Option<()> {
-        let num_folders = self.changes.num_folders.load(Ordering::Acquire);
-        if self.num_watched.load(Ordering::Acquire) >= num_folders {
+    /// Waits until the folders are watched whose events have arrived. On Linux, the watcher registers each
+    /// folder separately. It first delivers all events that it has read, and then registers the folders that
+    /// these events report. It ignores most errors of this registration, and loses the registration of a
+    /// folder that is moved into a new folder. So the whole tree is registered again. The watcher executes
+    /// this call after its own registration.
+    async fn watch_new_folders(&self) -> Option<()> {
+        let Changes { num_unwatched, num_watched_again, .. } = &*self.changes;
+        let num_folders = num_unwatched.load(Ordering::Acquire);
+        if num_watched_again.load(Ordering::Acquire) >= num_folders {
             return Some(());
         }
-        let watcher = Arc::clone(&self.watcher);
-        let call = tokio::task::spawn_blocking(move || lock(&watcher).configure(notify::Config::default()));
-        tokio::time::timeout(PATIENCE, call).await.ok()?.ok()?.ok()?;
-        self.num_watched.fetch_max(num_folders, Ordering::AcqRel);
-        Some(())
+        let (watcher, root, changes) = (Arc::clone(&self.watcher), self.root.clone(), Arc::clone(&self.changes));
+        // The number is also stored if the question does not wait for the end of the call.
+        let call = tokio::task::spawn_blocking(move || {
+            let watched = lock(&watcher).watch(&root, RecursiveMode::Recursive);
+            if watched.is_ok() {
+                changes.num_watched_again.fetch_max(num_folders, Ordering::AcqRel);
+            }
+            watched
+        });
+        tokio::time::timeout(PATIENCE, call).await.ok()?.ok()?.ok()
     }
 }
 
@@ -224,12 +234,13 @@ impl Changes {
         if is_removal && event.paths.iter().any(|path| root.starts_with(path)) {
             self.is_incomplete.store(true, Ordering::Release);
         }
+        let is_in_tree = |path: &PathBuf| path.starts_with(root) && !path.starts_with(directory);
+        if may_unwatch_folder(event.kind) && event.paths.iter().any(is_in_tree) {
+            self.num_unwatched.fetch_add(1, Ordering::AcqRel);
+        }
         let is_counted = |path: &PathBuf| path.starts_with(root) && !is_own(path, directory);
         if is_change(event.kind) && event.paths.iter().any(is_counted) {
             self.num_changes.fetch_add(1, Ordering::AcqRel);
-            if may_be_new_folder(event.kind) {
-                self.num_folders.fetch_add(1, Ordering::AcqRel);
-            }
         }
     }
 }
@@ -280,13 +291,9 @@ pub(crate) fn is_change(kind: EventKind) -> bool {
     !kind.is_access() || kind == EventKind::Access(AccessKind::Close(AccessMode::Write))
 }
 
-/// Whether an event may report a folder that did not have this path before.
-fn may_be_new_folder(kind: EventKind) -> bool {
-    matches!(
-        kind,
-        EventKind::Create(CreateKind::Any | CreateKind::Folder)
-            | EventKind::Modify(ModifyKind::Name(RenameMode::Any | RenameMode::To | RenameMode::Both))
-    )
+/// Whether an event may report a folder that is not watched yet, or that is no longer watched.
+fn may_unwatch_folder(kind: EventKind) -> bool {
+    matches!(kind, EventKind::Create(CreateKind::Any | CreateKind::Folder) | EventKind::Modify(ModifyKind::Name(_)))
 }
 
 /// Whether Cairn itself writes the file, or the file is internal to git. Changes of such files are not
@@ -363,11 +370,15 @@ mod tests {
             fs::write(new.join("inner/file"), "text").expect("written");
             assert_ne!(marked(&watch, "tree", tree.path()).await, before, "the file of round {round} is unknown");
         }
-        let (old, new) = (tree.path().join("new0"), tree.path().join("renamed"));
-        fs::rename(old, &new).expect("renamed");
-        let before = marked(&watch, "tree", tree.path()).await;
-        fs::write(new.join("inner/file"), "other text").expect("written");
-        assert_ne!(marked(&watch, "tree", tree.path()).await, before);
+        // Folders that are renamed, and folders that are moved into a new folder.
+        for round in 0..20 {
+            let outer = tree.path().join(format!("outer{round}"));
+            fs::create_dir(&outer).expect("created");
+            fs::rename(tree.path().join(format!("new{round}")), outer.join("moved")).expect("moved");
+            let before = marked(&watch, "tree", tree.path()).await;
+            fs::write(outer.join("moved/inner/file"), "other text").expect("written");
+            assert_ne!(marked(&watch, "tree", tree.path()).await, before, "the file of round {round} is unknown");
+        }
     }
 
     #[tokio::test]

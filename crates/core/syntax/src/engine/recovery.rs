@@ -4,7 +4,8 @@
 //! text is therefore divided into items at lines that begin a declaration. Each item with an error is parsed
 //! separately. If the item still has an error, its text is divided into inner items in the same way, and the
 //! item is parsed without the inner items that fail. The new result for an item is used only if it has fewer
-//! errors than the first parse.
+//! errors than the first parse. An item is not parsed again if the first tree contains it as whole nodes.
+//! Then its errors come from its own text, and a separate parse would give the same errors.
 //!
 //! A part of the text is parsed with the parser's included ranges. So all positions refer to the file, and
 //! the captures of several trees can be merged.
@@ -97,7 +98,7 @@ impl<'a, 'b> Recovery<'a, 'b> {
 
     /// Parses the items with errors again, and derives the status of the file. A file is unparsable if more
     /// than half of its bytes are inside errors, and no item with a definition could be parsed.
-    pub(super) fn recover(&mut self, errors: &Errors, raw: &mut Raw) -> ParseStatus {
+    pub(super) fn recover(&mut self, root: Node<'_>, errors: &Errors, raw: &mut Raw) -> ParseStatus {
         if errors.0.is_empty() {
             return ParseStatus::Parsed;
         }
@@ -109,7 +110,7 @@ impl<'a, 'b> Recovery<'a, 'b> {
                 raw.remove(byte_range(error));
             }
         }
-        let has_definitions = self.items_with_errors(errors, raw);
+        let has_definitions = self.items_with_errors(root, errors, raw);
         match was_unparsable && !has_definitions {
             true => ParseStatus::Unparsable,
             false => ParseStatus::Partial,
@@ -117,13 +118,14 @@ impl<'a, 'b> Recovery<'a, 'b> {
     }
 
     /// Replaces the captures of the items with errors. Returns whether the new captures contain definitions.
-    fn items_with_errors(&mut self, errors: &Errors, raw: &mut Raw) -> bool {
+    fn items_with_errors(&mut self, root: Node<'_>, errors: &Errors, raw: &mut Raw) -> bool {
         let mut has_definitions = false;
-        for item in top_items(self.text) {
+        for item in self.outside_literals(top_items(self.text), root) {
             let before = errors.within(&item);
             // The whole file was already parsed, so an item that is the whole file would give the same
             // result.
-            if before == 0 || item.len() == self.text.len() && !self.has_inner(&item) {
+            let is_file = item.len() == self.text.len() && !self.has_inner(&item);
+            if before == 0 || is_file || !self.budget.spend() || !self.may_be_mended(root, errors, &item, 0) {
                 continue;
             }
             if let Some(solved) = self.solve(&item, 0).filter(|solved| solved.errors < before) {
@@ -177,7 +179,7 @@ impl<'a, 'b> Recovery<'a, 'b> {
             return Some(Solved { trees: vec![whole], errors: of_whole });
         }
         let mut inner: Vec<(Range<usize>, Solved)> = Vec::new();
-        for range in inner_items(self.text, item).into_iter().filter(|range| errors.within(range) > 0) {
+        for range in self.inner_with_errors(whole.root_node(), &errors, item, depth + 1) {
             let solved = self.solve(&range, depth + 1)?;
             inner.push((range, solved));
         }
@@ -198,6 +200,47 @@ impl<'a, 'b> Recovery<'a, 'b> {
         }
         let trees = inner.into_iter().flat_map(|(_, solved)| solved.trees);
         Some(Solved { trees: std::iter::once(frame).chain(trees).collect(), errors: of_frame })
+    }
+
+    /// The inner items with errors that a separate parse may mend.
+    fn inner_with_errors(
+        &mut self,
+        root: Node<'_>,
+        errors: &Errors,
+        item: &Range<usize>,
+        depth: usize,
+    ) -> Vec<Range<usize>> {
+        let mut inner = self.outside_literals(inner_items(self.text, item), root);
+        inner.retain(|range| self.may_be_mended(root, errors, range, depth));
+        inner
+    }
+
+    /// Whether a separate parse of the item may give fewer errors than the tree with this root. It cannot if
+    /// the item and all its inner items with errors are whole nodes of the tree. Then the errors come from
+    /// the text of the item, not from its position.
+    fn may_be_mended(&mut self, root: Node<'_>, errors: &Errors, item: &Range<usize>, depth: usize) -> bool {
+        errors.within(item) > 0
+            && (!is_whole(root, self.parsed_text, item)
+                || depth < MAX_DEPTH && !self.inner_with_errors(root, errors, item, depth + 1).is_empty())
+    }
+
+    /// Joins each item that begins inside a literal, such as a string over several lines, with the previous
+    /// item. Omits an item that ends inside a literal.
+    fn outside_literals(&mut self, items: Vec<Range<usize>>, root: Node<'_>) -> Vec<Range<usize>> {
+        let mut found: Vec<Range<usize>> = Vec::with_capacity(items.len());
+        for item in items {
+            match found.last_mut() {
+                // Each check spends a step, because it can take long in a file with very many items.
+                Some(last) if self.budget.spend() && is_inside_literal(root, self.parsed_text, item.start) => {
+                    last.end = item.end;
+                }
+                _ => found.push(item),
+            }
+        }
+        if found.last().is_some_and(|last| is_inside_literal(root, self.parsed_text, last.end)) {
+            found.pop();
+        }
+        found
     }
 
     fn parse(&mut self, ranges: &[Range<usize>]) -> Option<Tree> {
@@ -230,6 +273,58 @@ impl<'a, 'b> Recovery<'a, 'b> {
         raw.remove(range);
         raw.append(found);
         has_definitions
+    }
+}
+
+/// Whether the line that starts at `line` begins inside a node that consists of tokens, such as a literal or
+/// a comment. A node with an error does not count: a string that is not closed may contain the rest of the
+/// file.
+fn is_inside_literal(root: Node<'_>, text: &str, line: usize) -> bool {
+    let newline = line.saturating_sub(1);
+    let code = start_of_code(text, &(line..text.len()));
+    let Some(found) = root.descendant_for_byte_range(newline, line) else { return false };
+    // The token for the text of a literal may end before the closing delimiter.
+    let is_part = found.child_count() == 0 && found.end_byte() <= code;
+    let Some(node) = (if is_part { found.parent() } else { Some(found) }) else { return false };
+    let has_line = node.start_byte() <= newline && code < node.end_byte();
+    has_line && !node.has_error() && node.children(&mut node.walk()).all(|child| child.child_count() == 0)
+}
+
+/// The position of the first character of the item that is not white space.
+fn start_of_code(text: &str, item: &Range<usize>) -> usize {
+    item.end - text[item.clone()].trim_start().len()
+}
+
+/// Whether the item consists of whole nodes that have the same parent, and neither the parent nor one of the
+/// nodes is an error.
+fn is_whole(root: Node<'_>, text: &str, item: &Range<usize>) -> bool {
+    let start = start_of_code(text, item);
+    let end = item.start + text[item.clone()].trim_end().len();
+    let mut cursor = root.walk();
+    loop {
+        // The first child that ends after the start of the item. If the child contains the item and more, the
+        // search continues in the child.
+        if cursor.node().is_error() || cursor.goto_first_child_for_byte(start).is_none() {
+            return false;
+        }
+        let child = cursor.node().byte_range();
+        let contains = child.start <= start && end <= child.end;
+        if !contains || item.start <= child.start && child.end <= item.end {
+            break;
+        }
+    }
+    loop {
+        let node = cursor.node();
+        let range = node.byte_range();
+        if range.start >= end {
+            return true;
+        }
+        if node.is_error() || node.is_missing() || range.start < item.start || item.end < range.end {
+            return false;
+        }
+        if !cursor.goto_next_sibling() {
+            return true;
+        }
     }
 }
 
@@ -268,8 +363,10 @@ fn positions(text: &str, ranges: &[Range<usize>]) -> Vec<tree_sitter::Range> {
 #[cfg(test)]
 mod tests {
     use cairn_domain::{FactsKey, Key128, ParseStatus};
+    use tree_sitter::Tree;
 
-    use crate::{ParseLimits, parse_file};
+    use super::*;
+    use crate::parse_file;
 
     /// `expect` contains the qualified names of all symbols, separated by spaces.
     fn check(language: &str, text: &str, expect: &str) {
@@ -288,6 +385,56 @@ mod tests {
         check("kotlin", &format!("class A {{\n{members}}}\n\nfun b() {{\n}}\n"), "A A.one A.bad A.two b");
         let text = "int a(void) { return 1; }\n\nint bad( { ] = ;\n\nstatic int\nb(void)\n{\n  return 2;\n}\n";
         check("c", text, "a b");
+    }
+
+    fn tree(language: &str, text: &str) -> Tree {
+        let grammar = cairn_languages::by_name(language).and_then(|row| row.grammar).expect("a grammar");
+        let mut parser = Parser::new();
+        parser.set_language(&(grammar.load)()).expect("a language");
+        parser.parse(text, None).expect("a tree")
+    }
+
+    #[test]
+    fn whole_nodes_are_found() {
+        let text = "/// Doc.\n#[inline]\nfn a() {\n    f(1 2);\n    g();\n}\n\n%% ?? ]]\n\nfn c() {}\n";
+        let tree = tree("rust", text);
+        let check = |item: &str, expect: bool| {
+            let start = text.find(item).expect("the item");
+            assert_eq!(is_whole(tree.root_node(), text, &(start..start + item.len())), expect, "{item}");
+        };
+        assert!(tree.root_node().has_error());
+        check("/// Doc.\n#[inline]\nfn a() {\n    f(1 2);\n    g();\n}\n\n", true);
+        check("    f(1 2);\n", true);
+        check("#[inline]\nfn a() {\n    f(1 2);\n", false);
+        check("%% ?? ]]\n\n", false);
+    }
+
+    #[test]
+    fn lines_in_literals_are_found() {
+        let check = |language: &str, text: &str, line: &str, expect: bool| {
+            let tree = tree(language, text);
+            let start = text.find(line).expect("the line");
+            assert_eq!(is_inside_literal(tree.root_node(), text, start), expect, "{language} {line}");
+        };
+        let rust = "/// Doc.\nfn a() {\n    b(r#\"\n{\n}\n\"#);\n    c();\n}\n/* one\ntwo\n*/\nfn d() {}\n";
+        for (line, expect) in
+            [("fn a", false), ("{\n}", true), ("\"#", true), ("    c()", false), ("two", true), ("fn d", false)]
+        {
+            check("rust", rust, line, expect);
+        }
+        check("python", "x = \"\"\"\ndef f():\n    pass\n\"\"\"\ny = 1\n", "def f", true);
+        check("python", "x = \"\"\"\ntext\n\"\"\"\ny = 1\n", "y = 1", false);
+        // The string is not closed.
+        check("python", "x = \"\"\"\n\ndef f():\n    pass\n", "def f", false);
+        check("c", "#define A 1\nint f(void);\n", "int f", false);
+    }
+
+    #[test]
+    fn symbols_after_a_string_with_unindented_lines_are_kept() {
+        let text = "fn a() {\n    b(str![[r#\"\n{\n}\n\nfn no() {}\n\"#]]);\n}\n\nfn bad( {\n}\n\nfn c() {}\n";
+        let facts = parse_file("rust", FactsKey(Key128([0; 16])), text, &ParseLimits::default());
+        let names: Vec<&str> = facts.symbols.iter().map(|symbol| symbol.name.as_str()).collect();
+        assert!(names.starts_with(&["a"]) && names.ends_with(&["c"]) && !names.contains(&"no"), "{names:?}");
     }
 
     #[test]
