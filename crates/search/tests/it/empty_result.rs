@@ -2,7 +2,7 @@
 //! suggested questions that have results.
 
 use cairn_domain::SymbolKind;
-use cairn_ports::{ChunkFilter, IncludeTests};
+use cairn_ports::ChunkFilter;
 use cairn_search::{SearchAnswer, SuggestionKind};
 use cairn_testkit::FakeContent;
 
@@ -135,19 +135,18 @@ async fn counts_of_suggestions_respect_the_filter() {
     assert!(suggestions.iter().all(|found| found.query != "connection"), "{suggestions:?}");
 }
 
-/// Only the definitions of a near name that pass the filter are counted.
+/// A near name is not suggested if none of its definitions passes the filter.
 #[tokio::test]
 async fn near_names_are_counted_with_the_filter() {
     let content = || {
-        let paths = ["src/ledger/entries.rs", "src/ledger/old.rs", "tests/entries.rs"];
+        let paths = ["src/ledger/entries.rs", "src/ledger/old.rs", "src/store/entries.rs"];
         paths.into_iter().fold(server(), |content, path| {
             let text = "fn enable_ledger_entries() {\n    // Compares both sides.\n}\n";
             content.file(path, "rust", text).symbol(path, "enable_ledger_entries", SymbolKind::Function, (1, 3))
         })
     };
     let in_net = ChunkFilter { paths: vec!["src/net/**".to_owned()], ..ChunkFilter::default() };
-    let in_code = ChunkFilter { include_tests: IncludeTests::Exclude, ..ChunkFilter::default() };
-    for (filter, expected) in [(ChunkFilter::default(), Some(3)), (in_code, Some(2)), (in_net, None)] {
+    for (filter, expected) in [(ChunkFilter::default(), Some(3)), (in_net, None)] {
         let question = "who uses disable_ledger_entries in zeppelins";
         let answer = ask(vec![content()], question, &[], filter.clone()).await;
         let suggestions = answer.nothing_found.expect("an explanation").suggestions;
