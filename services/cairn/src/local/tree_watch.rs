@@ -139,7 +139,7 @@ struct Changes {
     num_changes: AtomicU64,
     /// The number of events after which a folder may not be watched.
     num_unwatched: AtomicU64,
-    /// All folders are watched that the first events of `num_unwatched` report: as many as this number.
+    /// The number of these events, counted from the first, whose folders are watched again.
     num_watched_again: AtomicU64,
     /// Whether events may have been lost, or the watch has ended.
     is_incomplete: AtomicBool,
