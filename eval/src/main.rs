@@ -22,6 +22,7 @@ mod questions;
 mod report;
 mod run;
 mod settings;
+mod shared_words;
 
 use std::process::ExitCode;
 

@@ -16,6 +16,7 @@ use crate::names::{self, NameOptions};
 use crate::questions::{QuestionFile, QuestionSet, SourcePackage, add_nonsense};
 use crate::report;
 use crate::settings::Setting;
+use crate::shared_words::SharedWords;
 
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let (Some(count), false) = (arguments.names, arguments.folder.is_empty()) {
@@ -46,19 +47,32 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fetches the sources, and checks that they contain the answers.
+/// Fetches the sources, and checks that they contain the answers. Also checks that at least half of the questions
+/// about behaviour and architecture share no word with their answers.
 fn check(set: &QuestionSet, cache: &Path, only: &[String]) -> anyhow::Result<()> {
     let is_wanted = |file: &&QuestionFile| only.is_empty() || only.contains(&file.source.id);
-    let mut num_faulty = 0;
+    let (mut num_faulty, mut shared) = (0, SharedWords::default());
     for file in set.all().iter().filter(is_wanted) {
-        let checked = fetched(cache, [&file.source]).and_then(|folders| check_answers(file, &folders[0]));
-        if let Err(error) = checked {
-            num_faulty += 1;
-            eprintln!("{error:#}");
+        let checked = fetched(cache, [&file.source]).and_then(|folders| {
+            check_answers(file, &folders[0])?;
+            Ok(SharedWords::count(&file.questions, &folders[0]))
+        });
+        match checked {
+            Ok(of_file) => shared += of_file,
+            Err(error) => {
+                num_faulty += 1;
+                eprintln!("{error:#}");
+            }
         }
     }
     anyhow::ensure!(num_faulty == 0, "{num_faulty} question files have faults");
     println!("the sources contain all answers");
+    let SharedWords { num_questions, num_sharing } = shared;
+    println!(
+        "{num_sharing} of {num_questions} questions about behaviour and architecture share a word with the path or \
+         the symbol of an answer"
+    );
+    anyhow::ensure!(!only.is_empty() || shared.is_at_most_half(), "more than half of these questions share a word");
     Ok(())
 }
 
