@@ -35,6 +35,10 @@ static AUXILIARIES: LazyLock<&[&str]> = LazyLock::new(|| list("auxiliaries"));
 /// a flow question even without these words, such as "how is X passed to B" or "trace the X". In these rules,
 /// "from A to B" only names the ends.
 const RULES: &[(&str, Guard)] = &[
+    (
+        "how does|do|did|can|could|would|will <x> @adv* get|go|travel|reach|flow|arrive at|to|into|in? <b> from <a> $",
+        Guard::None,
+    ),
     ("how does|do|did|can|could|would|will <x> @adv* @move from <a> to|into <b> $", Guard::None),
     (
         "what|which|everything .. happens|happen|happened|occurs|occur|goes .. @course from <a> @toward <b> $",
@@ -108,7 +112,8 @@ impl FlowFound {
         let mut ends: Vec<Range<usize>> = [&self.from, &self.to].into_iter().flatten().cloned().collect();
         ends.sort_by_key(|end| end.start);
         if let Some(last) = ends.last_mut() {
-            let is_name = |index: &usize| !tokens[*index].is_any(&NAME_ENDS);
+            let is_name =
+                |index: &usize| !tokens[*index].is_any(&NAME_ENDS) && !tokens[*index].is_any(list("before_additions"));
             let first = (last.start..last.end).find(is_name).unwrap_or(last.start);
             let end = (first..last.end).find(|index| !is_name(index)).unwrap_or(last.end);
             last.end = end.max(last.start + 1);
@@ -209,6 +214,8 @@ mod tests {
         check("how do requests reach the handler", "requests", "the handler", "");
         check("request to response flow", "request", "response", "");
         check("from API to database data flow", "API", "database", "");
+        check("how does data reach the file store from the handler", "the handler", "the file store", "data");
+        check("how does an upload get to the store from PostFile?", "PostFile", "the store", "an upload");
         check("how does a value go from the form to the table in go", "the form", "the table in go", "a value");
         check("call chain from main to flush", "main", "flush", "");
     }

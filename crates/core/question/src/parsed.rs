@@ -20,7 +20,7 @@ use crate::relationship;
 use crate::symbol::SymbolAsked;
 use crate::synonyms::Synonyms;
 use crate::tokens::Token;
-use crate::vocabulary::list;
+use crate::vocabulary::{KIND_WORDS, list};
 
 /// Facts, other than the question itself, that affect how the question is read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -134,6 +134,7 @@ impl ParsedQuery {
         let detected = classify(&reading);
         let words = if is_definition_line { &[] } else { tokens.as_slice() };
         let stated = filters(head, words, &detected.named_tokens(&tokens));
+        let detected = classify_without(&reading, &stated.additions).unwrap_or(detected);
         let content = Content::of(&reading, &detected, &stated, (!is_whole).then_some(all.as_slice()), synonyms);
         let mentions = mentions(&all);
         let (query_type, reason) = options.decide(&detected);
@@ -187,12 +188,55 @@ impl ParsedQuery {
     }
 }
 
+/// The type of the question without the words that only state where to search: "in the lock_man module"
+/// names no code. `None` if there are no such words, or if no keyword remains.
+fn classify_without(reading: &Reading, additions: &[Range<usize>]) -> Option<Classified> {
+    if additions.is_empty() || reading.file_name.is_some() {
+        return None;
+    }
+    let is_kept = |index: &usize| !additions.iter().any(|range| range.contains(index));
+    let kept: Vec<usize> = (0..reading.tokens.len()).filter(is_kept).collect();
+    let mut tokens: Vec<Token> = kept.iter().map(|index| reading.tokens[*index].clone()).collect();
+    for (token, pair) in tokens.iter_mut().zip(kept.windows(2)) {
+        token.ends_clause |= reading.tokens[pair[0]..pair[1]].iter().any(|left_out| left_out.ends_clause);
+    }
+    let has_keyword = tokens.iter().any(Token::is_keyword);
+    has_keyword.then(|| classify(&Reading { tokens: &tokens, ..*reading }).at(&kept))
+}
+
 impl Classified {
-    /// The tokens of the names in a relationship question, and of the ends of a flow.
+    /// The tokens of the names in a relationship question, with the words for kinds of code next to them, and
+    /// of the ends of a flow.
     fn named_tokens(&self, tokens: &[Token]) -> Vec<Range<usize>> {
         let of_relation = self.relation.iter().flat_map(|found| [Some(found.name.clone()), found.other.clone()]);
+        let of_relation = of_relation.flatten().map(|name| with_kinds(tokens, name));
         let of_flow = self.flow.iter().flat_map(|found| found.named_ends(tokens));
-        of_relation.flatten().chain(of_flow).collect()
+        of_relation.chain(of_flow).collect()
+    }
+
+    /// Replaces the positions of tokens with the positions in another list: `kept` contains the position there
+    /// for each token.
+    fn at(mut self, kept: &[usize]) -> Self {
+        let range = |range: &mut Range<usize>| {
+            if let Some(last) = range.clone().last() {
+                *range = kept[range.start]..kept[last] + 1;
+            }
+        };
+        let positions = |positions: &mut Vec<usize>| positions.iter_mut().for_each(|index| *index = kept[*index]);
+        if let Some(found) = &mut self.relation {
+            range(&mut found.name);
+            range(&mut found.words);
+            found.other.as_mut().map(range);
+        }
+        if let Some(found) = &mut self.flow {
+            [&mut found.from, &mut found.to, &mut found.subject].into_iter().flatten().for_each(range);
+            positions(&mut found.words);
+        }
+        if let Some(found) = &mut self.pattern {
+            found.subject.as_mut().map(range);
+            positions(&mut found.words);
+        }
+        self
     }
 
     /// Whether the token is one of the words that decided the type. Such a word does not describe content and
@@ -203,6 +247,14 @@ impl Classified {
             || is_in(self.flow.as_ref().map(|found| &found.words))
             || is_in(self.pattern.as_ref().map(|found| &found.words))
     }
+}
+
+/// The tokens of a name and of the words for kinds of code next to it: "the LockManager class".
+fn with_kinds(tokens: &[Token], name: Range<usize>) -> Range<usize> {
+    let is_kind = |index: &usize| tokens[*index].is_any(&KIND_WORDS);
+    let start = (0..name.start).rev().take_while(is_kind).last().unwrap_or(name.start);
+    let end = (name.end..tokens.len()).take_while(is_kind).last().map_or(name.end, |last| last + 1);
+    start..end
 }
 
 /// The words of a question that describe content, and the expansions that are made from them.

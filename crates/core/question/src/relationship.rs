@@ -173,7 +173,9 @@ const RULES: &[(&str, RelationSource, Guard)] = &[
         Guard::None,
     ),
     ("NOUN <n:id>", Noun, Guard::Plural),
-    ("<n:id> NOUN", Noun, Guard::Strong),
+    ("<n:id> NOUN", Noun, Guard::Plural),
+    ("<n:id> NOUN $", Noun, Guard::Strong),
+    ("<n:id> NOUN @after_relation", Noun, Guard::Strong),
     ("^ @list* <n:name> NOUN $", Noun, Guard::Exclusive),
     ("^ who|what @is @list* NOUN of|for <n:name>", Noun, Guard::None),
     (

@@ -39,6 +39,10 @@ impl Token {
     pub(crate) fn is_span(&self) -> bool {
         self.kind != TokenKind::Word
     }
+
+    pub(crate) fn is_keyword(&self) -> bool {
+        self.is_span() || !crate::keywords::is_stop_word(&self.lower)
+    }
 }
 
 /// Words that may be contracted with "is": "what's" is read as "what is".

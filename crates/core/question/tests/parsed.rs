@@ -290,3 +290,50 @@ fn pattern_names_affect_only_how_do_questions() {
     let sessions = ParsedQuery::new("how do sessions work", options);
     assert_eq!((sessions.query_type, sessions.strategy.limit), (QueryType::Concept, 10));
 }
+
+/// Words that state where to search are no part of the names and subjects of a question, and do not decide its
+/// type.
+#[test]
+fn places_languages_and_tests_do_not_change_the_rest_of_the_reading() {
+    let parts = |question: &str| {
+        let ParsedQuery { query_type, symbol, relationship, flow, pattern, .. } = parse(question);
+        (query_type, symbol, relationship, flow, pattern)
+    };
+    for question in [
+        "error handling",
+        "how are expired locks removed",
+        "path from PostFile to NewUpload",
+        "flow from check_write_permission to acquire_write",
+        "importer pattern",
+        "hook conventions",
+        "what calls parse_url",
+        "where is parse_url defined",
+        "how do hooks work",
+        "callers of the LockManager class",
+    ] {
+        for addition in
+            ["in the lock_man module", "in python", "without tests", "except in tests", "in auth.py", "in src/lock_man"]
+        {
+            let asked = format!("{question} {addition}");
+            assert_eq!(parts(&asked), parts(question), "{asked}");
+            assert!(!parse(&asked).filters.is_empty(), "{asked}");
+        }
+    }
+}
+
+/// A word for a kind of code beside a name describes the name, not the wanted results.
+#[test]
+fn kinds_beside_a_related_name_state_no_filter() {
+    for question in [
+        "what calls the LockManager class",
+        "who uses the DAVError class",
+        "usages of the HTTPRequest struct",
+        "references to the DAVProvider class",
+        "callers of the method parse_url",
+    ] {
+        let parsed = parse(question);
+        assert!(parsed.filters.kinds.is_empty(), "{question}: {:?}", parsed.filters.kinds);
+        assert!(parsed.relationship.is_some(), "{question}");
+    }
+    assert_eq!(parse("which classes use the LockManager class").filters.kinds, ["class"]);
+}

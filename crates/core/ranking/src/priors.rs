@@ -134,8 +134,8 @@ const DOCUMENT_WORDS: [&str; 32] = [
 const EXAMPLE_WORDS: [&str; 10] =
     ["bench", "benchmark", "benchmarks", "demo", "demos", "example", "examples", "sample", "samples", "vendored"];
 const PATTERN_WORDS: [&str; 6] = ["convention", "conventions", "pattern", "patterns", "typical", "typically"];
-const NAVIGATION_WORDS: [&str; 7] =
-    ["agents", "architecture", "conventions", "module", "modules", "onboarding", "structure"];
+const NAVIGATION_WORDS: [&str; 8] =
+    ["agents", "architecture", "convention", "conventions", "module", "modules", "onboarding", "structure"];
 /// Extensions of files whose chunks of kind `text` contain prose or data, not code. Sorted.
 const TEXT_EXTENSIONS: [&str; 22] = [
     "adoc", "cfg", "conf", "css", "csv", "htm", "html", "ini", "json", "log", "lst", "md", "po", "rst", "sql", "svg",
@@ -277,6 +277,7 @@ mod tests {
             ("installing the command line tool", "d"),
             ("what is the entry point of the worker", "dn"),
             ("what does the billing module do", "n"),
+            ("is there a convention for error messages", "np"),
             ("typical structure of a handler", "np"),
             ("example of a custom serializer", "e"),
             ("contest latest", ""),

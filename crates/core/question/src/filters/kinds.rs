@@ -1,6 +1,7 @@
 //! Finds the kinds of code that a question asks for: "functions that parse dates", "which class loads the
 //! settings".
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use crate::filters::{FilterValue, FoundFilter};
@@ -51,9 +52,12 @@ pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
     }
     let found = (0..tokens.len()).find_map(|index| {
         let (row, is_plural) = row_of(&tokens[index])?;
-        is_asked(tokens, index, is_plural).then(|| filter(tokens, index, row.2))
+        let (last, rows) = members(tokens, index, row);
+        let positions = (index..=last).step_by(2);
+        is_asked(tokens, index..last + 1, is_plural)
+            .then(|| positions.zip(rows).map(|(position, row)| filter(tokens, position, row.2)).collect())
     });
-    found.into_iter().collect()
+    found.unwrap_or_default()
 }
 
 /// Whether the question begins with "how", but not with "how many". Such a question does not ask for a kind
@@ -61,6 +65,20 @@ pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
 fn asks_how(tokens: &[Token]) -> bool {
     tokens.first().is_some_and(|first| first.is_any(&["how"]))
         && !tokens.get(1).is_some_and(|next| next.is_any(&["many"]))
+}
+
+/// The last position and the rows of a list of kinds: "classes and functions". All members are in the plural.
+/// Without a list, the result contains only the given kind.
+fn members(tokens: &[Token], first: usize, row: &'static KindRow) -> (usize, Vec<&'static KindRow>) {
+    let (mut last, mut rows) = (first, vec![row]);
+    while row_of(&tokens[first]).is_some_and(|(_, is_plural)| is_plural)
+        && tokens.get(last + 1).is_some_and(|next| next.is_any(&["and", "or"]))
+        && let Some((next, true)) = tokens.get(last + 2).and_then(row_of)
+    {
+        last += 2;
+        rows.push(next);
+    }
+    (last, rows)
 }
 
 fn row_of(token: &Token) -> Option<(&'static KindRow, bool)> {
@@ -104,8 +122,9 @@ fn has_name(tokens: &[Token]) -> bool {
     (0..tokens.len()).any(|index| is_strong(tokens, index))
 }
 
-fn is_asked(tokens: &[Token], index: usize, is_plural: bool) -> bool {
-    let next = tokens.get(index + 1);
+/// Whether the words for kinds at these positions state the kinds of code that the question asks for.
+fn is_asked(tokens: &[Token], kinds: Range<usize>, is_plural: bool) -> bool {
+    let (index, next) = (kinds.start, tokens.get(kinds.end));
     if is_other_word(tokens, index, is_plural) {
         return false;
     }
@@ -168,6 +187,8 @@ mod tests {
         check("list the methods of the billing module", &["function", "method"]);
         check("which fields of `User` are validated", &["field"]);
         check("which variables are set in settings.py", &["variable"]);
+        check("classes and functions in auth.py", &["class", "function", "method"]);
+        check("list all structs or enums", &["struct", "enum"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::filters::{FilterValue, FoundFilter};
+use crate::filters::{FilterValue, FoundFilter, is_excluded};
 use crate::tokens::Token;
 use crate::vocabulary::list;
 
@@ -45,6 +45,9 @@ pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
 }
 
 fn language(tokens: &[Token], index: usize) -> Option<FoundFilter> {
+    if is_excluded(tokens, index) {
+        return None;
+    }
     let next = tokens.get(index + 1).filter(|_| !tokens[index].ends_clause);
     let is_before_code = next.is_some_and(|next| next.is_any(&CODE_WORDS));
     let is_after_in = index > 0 && tokens[index - 1].is_any(&["in", "using"]);
@@ -106,6 +109,13 @@ mod tests {
             "parse python",
             "option c",
             "how does the shell parse input",
+            "header parsing not in go",
+            "header parsing that is not in Go",
+            "parsers not written in python",
+            "parsers in languages other than python",
+            "parsers without python",
+            "no python please",
+            "anything but rust code",
         ] {
             check(question, &[]);
         }

@@ -11,6 +11,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use crate::tokens::Token;
+use crate::vocabulary::list;
 
 pub use self::since::Since;
 
@@ -104,6 +105,9 @@ pub(crate) struct Stated {
     /// The tokens that state a time, or that state whether tests are wanted. These tokens do not describe the
     /// wanted code.
     pub(crate) conditions: Vec<Range<usize>>,
+    /// The tokens that only state where to search, such as "in the billing module" and "without tests". The
+    /// rest of the question is complete without them.
+    pub(crate) additions: Vec<Range<usize>>,
     /// The tokens of all filters.
     pub(crate) ranges: Vec<Range<usize>>,
 }
@@ -112,6 +116,33 @@ pub(crate) struct Stated {
 pub(crate) struct FoundFilter {
     pub(crate) tokens: Range<usize>,
     pub(crate) value: FilterValue,
+}
+
+impl FoundFilter {
+    fn is_condition(&self) -> bool {
+        matches!(self.value, FilterValue::Since(_) | FilterValue::Tests(_))
+    }
+
+    /// Whether the words only state where to search. "tests" in "tests for the parser" and "python" in
+    /// "python client" are parts of the subject.
+    fn is_addition(&self, tokens: &[Token]) -> bool {
+        match self.value {
+            FilterValue::Kinds(_) => false,
+            FilterValue::Language(_) | FilterValue::Tests(_) => {
+                tokens[self.tokens.start].is_any(list("before_additions"))
+            }
+            FilterValue::File(_) | FilterValue::Directory(_) | FilterValue::Module(_) | FilterValue::Since(_) => true,
+        }
+    }
+}
+
+/// Whether the words before this token exclude what follows: "not in tests", "other than python", "anywhere
+/// but in src".
+fn is_excluded(tokens: &[Token], at: usize) -> bool {
+    let is_between = |index: &usize| tokens[*index].is_any(list("between_exclusion"));
+    let Some(before) = (0..at).rev().find(|index| !is_between(index)) else { return false };
+    let is_but = tokens[before].is_any(&["but"]) && before > 0 && tokens[before - 1].is_any(list("before_but"));
+    !tokens[before].ends_phrase && (is_but || tokens[before].is_any(list("exclusion")))
 }
 
 pub(crate) enum FilterValue {
@@ -159,15 +190,16 @@ pub(crate) fn filters(question: &str, tokens: &[Token], taken: &[Range<usize>]) 
     found.sort_by_key(|filter| filter.tokens.start);
     let ranges: Vec<Range<usize>> = found.iter().map(|filter| filter.tokens.clone()).collect();
     let rest = without(question, tokens, &ranges);
-    let is_condition = |filter: &&FoundFilter| matches!(filter.value, FilterValue::Since(_) | FilterValue::Tests(_));
-    let conditions = found.iter().filter(is_condition).map(|filter| filter.tokens.clone()).collect();
+    let conditions = found.iter().filter(|filter| filter.is_condition()).map(|filter| filter.tokens.clone()).collect();
+    let additions =
+        found.iter().filter(|filter| filter.is_addition(tokens)).map(|filter| filter.tokens.clone()).collect();
     let mut filters = Filters::default();
     for filter in found {
         let words = question[tokens[filter.tokens.start].start..tokens[filter.tokens.end - 1].end].to_owned();
         filters.stated.push(StatedFilter { filter: filter.value.name(), words });
         add(&mut filters, filter.value);
     }
-    Stated { filters, rest, conditions, ranges }
+    Stated { filters, rest, conditions, additions, ranges }
 }
 
 fn add(filters: &mut Filters, value: FilterValue) {
@@ -196,10 +228,7 @@ fn push<T: PartialEq>(list: &mut Vec<T>, value: T) {
 /// space.
 fn without(question: &str, tokens: &[Token], ranges: &[Range<usize>]) -> String {
     let is_kept = |index: &usize| !ranges.iter().any(|range| range.contains(index));
-    let has_keyword = (0..tokens.len()).filter(is_kept).any(|index| {
-        let token = &tokens[index];
-        token.is_span() || !crate::keywords::is_stop_word(&token.lower)
-    });
+    let has_keyword = (0..tokens.len()).filter(is_kept).any(|index| tokens[index].is_keyword());
     if ranges.is_empty() || !has_keyword {
         return question.to_owned();
     }

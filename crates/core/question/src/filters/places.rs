@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::filters::{FilterValue, FoundFilter};
+use crate::filters::{FilterValue, FoundFilter, is_excluded};
 use crate::identifiers::{is_file, path_and_name};
 use crate::tokens::Token;
 use crate::vocabulary::list;
@@ -17,9 +17,61 @@ static NO_NAMES: LazyLock<&[&str]> = LazyLock::new(|| list("places_no_names"));
 
 pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
     (0..tokens.len())
-        .filter(|index| tokens[*index].is_any(&PREPOSITIONS))
-        .filter_map(|index| place(tokens, index))
+        .filter(|index| tokens[*index].is_any(&PREPOSITIONS) && !is_excluded(tokens, *index))
+        .flat_map(|index| places(tokens, index))
         .collect()
+}
+
+/// The place after a preposition, and the further members of a list: "in auth.py and session.py", "in the auth
+/// and billing modules".
+fn places(tokens: &[Token], start: usize) -> Vec<FoundFilter> {
+    if let Some(modules) = listed_modules(tokens, start) {
+        return modules;
+    }
+    let mut found: Vec<FoundFilter> = place(tokens, start).into_iter().collect();
+    while let Some(FoundFilter { tokens: last, value: FilterValue::File(_) }) = found.last()
+        && let Some(name) = after_conjunction(tokens, last.end)
+        && is_file(&tokens[name])
+    {
+        let has_kind = tokens.get(name + 1).is_some_and(|next| next.is_any(&["file"]));
+        let file = FilterValue::File(tokens[name].text.clone());
+        found.push(FoundFilter { tokens: last.end..name + 1 + usize::from(has_kind), value: file });
+    }
+    found
+}
+
+/// The modules in a list that the word "modules" ends.
+fn listed_modules(tokens: &[Token], start: usize) -> Option<Vec<FoundFilter>> {
+    let mut at = start + 1;
+    while tokens.get(at)?.is_any(&ARTICLES) {
+        at += 1;
+    }
+    let mut names = vec![(start, at)];
+    while let Some(next) = after_conjunction(tokens, names.last()?.1 + 1) {
+        names.push((names.last()?.1 + 1, next));
+    }
+    let end = names.last()?.1 + 1;
+    let is_list = names.len() > 1 && tokens.get(end)?.is_any(list("places_many_modules"));
+    let is_name = |(_, name): &(usize, usize)| !tokens[*name].is_any(&NO_NAMES) && is_word(&tokens[*name]);
+    if !is_list || !names.iter().all(is_name) {
+        return None;
+    }
+    let module = |(start, name): &(usize, usize)| {
+        let end = if name + 1 == end { end + 1 } else { name + 1 };
+        FoundFilter { tokens: *start..end, value: FilterValue::Module(tokens[*name].text.clone()) }
+    };
+    Some(names.iter().map(module).collect())
+}
+
+/// The position of the token after a comma, "and" or "or" at `at`.
+fn after_conjunction(tokens: &[Token], at: usize) -> Option<usize> {
+    let is_conjunction = tokens.get(at)?.is_any(&["and", "or"]);
+    let has_comma = at > 0 && tokens[at - 1].ends_phrase && !tokens[at - 1].ends_clause;
+    match (is_conjunction, has_comma) {
+        (true, _) => (at + 1 < tokens.len()).then_some(at + 1),
+        (false, true) => Some(at),
+        (false, false) => None,
+    }
 }
 
 fn place(tokens: &[Token], start: usize) -> Option<FoundFilter> {
@@ -110,11 +162,34 @@ mod tests {
         check("retries under ./src/auth/ today", &[("directory", "src/auth")]);
         check("retries in the tests folder", &[("directory", "tests")]);
         check("tests in *.test.ts files", &[("file", "*.test.ts")]);
+        check("tokens in auth.py and session.py", &[("file", "auth.py"), ("file", "session.py")]);
+        check(
+            "tokens in auth.py, user.py or session.py",
+            &[("file", "auth.py"), ("file", "user.py"), ("file", "session.py")],
+        );
+        check("tokens in the auth and billing modules", &[("module", "auth"), ("module", "billing")]);
+        check(
+            "tokens in auth, billing and web_shop packages",
+            &[("module", "auth"), ("module", "billing"), ("module", "web_shop")],
+        );
     }
 
     #[test]
     fn other_phrases_name_no_place() {
-        for question in ["in the same module", "in memory", "convert from json", "in this file", "in a module", "in"] {
+        for question in [
+            "in the same module",
+            "in memory",
+            "convert from json",
+            "in this file",
+            "in a module",
+            "in",
+            "refresh not in lock_manager.py",
+            "refresh except in the locks module",
+            "refresh anywhere but in src/locks",
+            "refresh other than in auth.py",
+            "in memory and on disk",
+            "in this and other modules",
+        ] {
             check(question, &[]);
         }
     }

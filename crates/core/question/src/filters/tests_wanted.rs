@@ -17,7 +17,16 @@ const RULES: &[(&str, TestsWanted)] = &[
         "without|excluding|exclude|except|ignoring|ignore|skip|skipping|omit|omitting|minus any|the|all|unit? tests|test",
         TestsWanted::Exclude,
     ),
-    ("not in|inside|from the? tests|test", TestsWanted::Exclude),
+    ("other than in|inside|within|from any|the|all|unit? tests|test code|files|suite|suites?", TestsWanted::Exclude),
+    (
+        "not|except|excluding|without|but in|inside|within|from any|the|all|unit? tests|test code|files|suite|suites?",
+        TestsWanted::Exclude,
+    ),
+    ("other than any|the|all|unit? tests|test code|files|suite|suites?", TestsWanted::Exclude),
+    (
+        "anywhere|everywhere|anything|everything but any|the|all|unit? tests|test code|files|suite|suites?",
+        TestsWanted::Exclude,
+    ),
     ("outside of? the? tests|test code|files|suite?", TestsWanted::Exclude),
     ("no tests $", TestsWanted::Exclude),
     ("non-test|nontest|production code|files|only", TestsWanted::Exclude),
@@ -85,6 +94,12 @@ mod tests {
         check("retry in production code", Some(("production code", Exclude)));
         check("where is parse used outside of tests", Some(("outside of tests", Exclude)));
         check("where is parse used in tests", Some(("in tests", Only)));
+        check("who calls parse except in tests", Some(("except in tests", Exclude)));
+        check("who calls parse, but not in the test suite", Some(("not in the test suite", Exclude)));
+        check("lock refresh other than in tests", Some(("other than in tests", Exclude)));
+        check("lock refresh other than unit tests", Some(("other than unit tests", Exclude)));
+        check("uses of parse everywhere but in test files", Some(("but in test files", Exclude)));
+        check("uses of parse everywhere but the tests", Some(("everywhere but the tests", Exclude)));
         check("tests only retry", Some(("tests only", Only)));
         check("only test code for parse", Some(("only test code", Only)));
         check("find tests for parse_url", Some(("tests for", Only)));

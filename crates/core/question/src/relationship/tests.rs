@@ -74,6 +74,11 @@ fn words_without_a_relation_are_ignored() {
     for question in [
         "import parser",
         "call stack",
+        "UserService import error",
+        "LockManager import cycle",
+        "UserService dependency injection",
+        "UserService reference manual",
+        "the `open` call fails with timeout",
         "dependency injection",
         "reference counting",
         "which function should I use to parse dates",
