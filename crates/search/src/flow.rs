@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use cairn_domain::{ChunkRecord, EdgeKind, NodeKey, Scope};
 use cairn_ports::{ChunkFilter, Follow, NameMatch, Reached, SymbolHit, Traversal, TraversalRequest};
 use cairn_question::FlowAsked;
-use cairn_ranking::{Ends, RankedHit, Story, Via, lead_with_path};
+use cairn_ranking::{EndMatch, Ends, RankedHit, Story, Via, lead_with_path};
 use cairn_redaction::{Message, Phrase, quoted};
 
 use crate::chunk_filter::CompiledFilter;
@@ -26,7 +26,7 @@ const FOLLOWED_KINDS: [EdgeKind; 2] = [EdgeKind::Calls, EdgeKind::References];
 /// Functions such as `main` may call many other functions, each of which may belong to the path.
 const MAX_EDGES: usize = 100;
 const MAX_NODES: usize = 2_000;
-/// Maximum number of definitions with the name of the start.
+/// Maximum number of definitions with the name of the start or the end.
 const MAX_NAMED: usize = 8;
 
 const NO_PATH: &str = "No path through the graph connects the results; they are in the order of relevance.";
@@ -44,8 +44,11 @@ impl Searcher {
         let Extension { query, scope, filter, .. } = extension;
         let flow = query.parsed.flow.as_ref();
         let asked = AskedEnds::of(flow);
-        let (definitions, named) =
-            tokio::try_join!(self.definitions_of_hits(query, scope, &hits), self.named_starts(query, scope, &asked))?;
+        let (definitions, named, named_ends) = tokio::try_join!(
+            self.definitions_of_hits(query, scope, &hits),
+            self.named(query, scope, asked.start()),
+            self.named(query, scope, asked.to.as_ref()),
+        )?;
         let known = KnownNodes::new(&asked, &hits, &definitions, named);
         let sources = known.starts(&asked, &definitions);
         if sources.is_empty() {
@@ -68,6 +71,7 @@ impl Searcher {
         let is_shown = path.len() > 1 || (path.len() == 1 && num_chunks == 1);
         let story = story.filter(|_| is_shown);
         notes.extend(note(&asked, flow, story.as_ref()));
+        notes.extend(story.as_ref().and_then(|story| ends_note(&asked, flow?, story, &names, !named_ends.is_empty())));
         notes.extend(names_note(&names, &path).filter(|_| is_shown));
         let Ends { from, to, .. } = asked.stated();
         let has_stated_ends = (from || to) && story.is_some_and(|story| story.has_ends);
@@ -76,14 +80,15 @@ impl Searcher {
         Ok(if is_shown { lead_with_path(hits, path) } else { hits })
     }
 
-    /// The definitions that have the name of the start, in any style. These definitions need not be hits.
-    async fn named_starts(
+    /// The definitions that have the name of the start or the end, in any style. These definitions need not be
+    /// hits.
+    async fn named(
         &self,
         query: &PreparedQuery,
         scope: &Scope,
-        asked: &AskedEnds,
+        end: Option<&AskedEnd>,
     ) -> Result<Vec<SymbolHit>, QueryError> {
-        let Some(name) = asked.start().and_then(AskedEnd::name) else { return Ok(Vec::new()) };
+        let Some(name) = end.and_then(AskedEnd::name) else { return Ok(Vec::new()) };
         let ways = [NameMatch::Exact, NameMatch::CaseInsensitive, NameMatch::StyleInsensitive];
         Ok(self.names.symbols(&query.view, scope, name, &ways, MAX_NAMED).await?)
     }
@@ -179,6 +184,32 @@ fn note(asked: &AskedEnds, flow: Option<&FlowAsked>, story: Option<&Story>) -> O
     let message = end("No path".into(), " from ", from, flow.and_then(|flow| flow.from.as_ref()));
     let message = end(message, " to ", to, flow.and_then(|flow| flow.to.as_ref()));
     Some(message.and(" was found over three edges; ").and(instead))
+}
+
+/// The sentence that names the first and the last step of a path with the stated ends, if such a step matches
+/// only a part of the stated end. `has_named_end` is true if definitions have exactly the name of the end.
+fn ends_note(
+    asked: &AskedEnds,
+    flow: &FlowAsked,
+    story: &Story,
+    names: &[String],
+    has_named_end: bool,
+) -> Option<Message> {
+    let is_partial = |end: Option<&AskedEnd>, found: EndMatch, is_named: bool| match end {
+        Some(end) if is_named => found < EndMatch::Whole && end.name().is_some(),
+        Some(end) => found < EndMatch::AllWords && end.has_several_words(),
+        None => false,
+    };
+    let near = |verb: &'static str, name: Option<&String>, asked: Option<&String>| {
+        Some(Message::from(verb).and(quoted(name?)).and(", the nearest match to ").and(Phrase(asked?)))
+    };
+    let starts_elsewhere = is_partial(asked.from.as_ref(), story.from, false);
+    let ends_elsewhere = is_partial(asked.to.as_ref(), story.to, has_named_end);
+    let start = starts_elsewhere.then(|| near("begins at ", names.first(), flow.from.as_ref())).flatten();
+    let end = ends_elsewhere.then(|| near("ends at ", names.last(), flow.to.as_ref())).flatten();
+    let stated: Vec<Message> = [start, end].into_iter().flatten().collect();
+    (story.has_ends && !stated.is_empty())
+        .then(|| Message::from("The path ").and(Message::joined(stated, " and ")).and("."))
 }
 
 /// A note with the names of all steps, if the shown chunks do not make clear which definitions are the steps.

@@ -106,6 +106,11 @@ impl AskedEnd {
         }
     }
 
+    /// Whether several words describe the start or the end.
+    pub(crate) fn has_several_words(&self) -> bool {
+        matches!(self, Self::Words { terms, .. } if terms.len() > 1)
+    }
+
     fn exactness(&self, name: &str, path: &RepoPath, of_node: &NodeTerms) -> EndMatch {
         match self {
             Self::Place(place) if is_end_of_path(place, path) || is_below(place, path) => EndMatch::Whole,

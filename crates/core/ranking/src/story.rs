@@ -63,6 +63,9 @@ pub struct Story {
     pub path: Vec<NodeKey>,
     /// Whether the path has all ends that the question states.
     pub has_ends: bool,
+    /// How exactly the first node matches the start of the flow, and the last node its end.
+    pub from: EndMatch,
+    pub to: EndMatch,
 }
 
 /// Maximum number of nodes of a path: three edges.
@@ -103,7 +106,9 @@ pub fn best_story(links: &[Link], ends: Ends, relevance: impl Fn(NodeKey) -> Rel
         let ranks = paths.iter().filter_map(|((last, _), path)| path.rank(relevance.get(last)?, ends));
         best = best.into_iter().chain(ranks).max();
     }
-    best.map(|(has_ends, .., Reverse(path))| Story { path, has_ends })
+    let (has_ends, .., Reverse(path)) = best?;
+    let of = |node: Option<&NodeKey>| node.and_then(|node| relevance.get(node)).copied().unwrap_or_default();
+    Some(Story { has_ends, from: of(path.first()).from, to: of(path.last()).to, path })
 }
 
 /// Paths by their last node, and by whether an edge of the path is a call.
@@ -215,10 +220,12 @@ mod tests {
                 Link { node: node(after), previous: node(before), confidence_percent: 80, is_call }
             })
             .collect();
-        let found = best_story(&links, ends, relevance);
-        let expect =
-            expect.map(|(path, has_ends)| Story { path: path.iter().map(|name| node(name)).collect(), has_ends });
-        assert_eq!(found, expect, "{links:?}");
+        let expect = expect.map(|(path, has_ends)| {
+            let path: Vec<NodeKey> = path.iter().map(|name| node(name)).collect();
+            let of = |node: Option<&NodeKey>| node.map(|node| relevance(*node)).unwrap_or_default();
+            Story { has_ends, from: of(path.first()).from, to: of(path.last()).to, path }
+        });
+        assert_eq!(best_story(&links, ends, &relevance), expect, "{links:?}");
     }
 
     /// `relevant` contains the scores of nodes, each of which is a hit of its own. In `relevant`, `<a` marks

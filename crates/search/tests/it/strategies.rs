@@ -100,6 +100,18 @@ async fn flow_is_answered_by_an_ordered_path() {
     assert_eq!(graph, [&("GraphTraversal::traverse", 1)], "{calls:?}");
 }
 
+/// The answer says so if an end of the path matches only a part of the stated end, or only contains the name
+/// that other code has.
+#[tokio::test]
+async fn inexact_ends_of_a_path_are_reported() {
+    let (vague, _) = answer(service(), ask("path from login to the session database")).await;
+    assert_eq!(vague.notes, ["The path ends at «store_session», the nearest match to \"session database\"."]);
+    let session = service().file("src/other.rs", "rust", "fn session() {}\n");
+    let session = session.symbol("src/other.rs", "session", SymbolKind::Function, (1, 1));
+    let (named, _) = answer(session, ask("path from login to session")).await;
+    assert_eq!(named.notes, ["The path ends at «store_session», the nearest match to \"session\"."]);
+}
+
 #[tokio::test]
 async fn absent_path_of_a_flow_is_reported() {
     let (answer, _) = answer(service(), ask("path from logout to session")).await;
