@@ -146,7 +146,7 @@ impl Searcher {
         Ok(WeightedWords {
             text: text.to_owned(),
             words,
-            subjects: Subjects::of(text),
+            subjects: if parsed.file_name.is_some() { Subjects::of_file_name(text) } else { Subjects::of(text) },
             frequencies,
             of_repositories,
             terms,

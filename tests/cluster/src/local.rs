@@ -37,9 +37,13 @@ impl LocalMode {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Indexes a repository by its URL.
-    pub fn index(&self, name: &str, url: &str) -> Result<()> {
-        self.ok(&["index", url, "--name", name]).map(drop)
+    /// Indexes repositories with one command. Each repository is given by its name and URL.
+    pub fn index(&self, repositories: impl IntoIterator<Item = (String, String)>) -> Result<()> {
+        let entry = |(name, url)| format!("  - name: {name}\n    url: {url}\n");
+        let entries: String = repositories.into_iter().map(entry).collect();
+        let list = self.operator.with_file_name("repositories.yaml");
+        std::fs::write(&list, format!("repositories:\n{entries}"))?;
+        self.ok(&["index", &list.to_string_lossy()]).map(drop)
     }
 
     /// The output of `cairn fingerprint`: one object for each repository, sorted by name.

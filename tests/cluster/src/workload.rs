@@ -87,7 +87,7 @@ impl Workload {
 
     /// Indexes the present state of all repositories in local mode.
     pub fn index_locally(&self, local: &LocalMode) -> Result<()> {
-        self.repositories().try_for_each(|(name, path)| local.index(&name, &url(path)))
+        local.index(self.repositories().map(|(name, path)| (name, url(path))))
     }
 }
 

@@ -167,6 +167,12 @@ impl Subjects {
             file_kind,
         }
     }
+
+    /// The kinds of chunks that a question asks for if it is only the name of a file. The file may be a test, a
+    /// document or an example.
+    pub fn of_file_name(question: &str) -> Self {
+        Self { tests: true, documents: true, examples: true, ..Self::of(question) }
+    }
 }
 
 /// The factors that apply to a chunk.
@@ -306,6 +312,8 @@ mod tests {
         check(&of_kind("lib/common-functions", ChunkKind::Text), "x", &[]);
         check(&of_kind("notes.txt", ChunkKind::Text), "x", &["document"]);
         check(&of_kind("COPYING", ChunkKind::Text), "x", &["document"]);
+        let of_file = |path: &str| priors(&chunk(path, 1, "x"), Subjects::of_file_name("conf.py"), Signals::default());
+        assert!(of_file("docs/conf.py").is_empty() && of_file("examples/conf.py").is_empty());
         check(&of_kind("x", ChunkKind::Pattern), "x", &["pattern"]);
         check(&of_kind("x", ChunkKind::Pattern), "pattern for x", &[]);
         check(&of_kind("examples/a.rs", ChunkKind::Function), "x", &["example_or_vendored"]);

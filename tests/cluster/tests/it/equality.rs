@@ -131,9 +131,7 @@ async fn both(environment: &Environment, local: &LocalMode, fixtures: &[Fixture]
     for fixture in fixtures {
         asked.push(environment.inside.enqueue(&fixture.name, Source::Url { url: fixture.url() }, Lane::Bulk).await?);
     }
-    for fixture in fixtures {
-        local.index(&fixture.name, &fixture.url())?;
-    }
+    local.index(fixtures.iter().map(|fixture| (fixture.name.clone(), fixture.url())))?;
     environment.inside.settled(&asked, PATIENCE).await
 }
 
