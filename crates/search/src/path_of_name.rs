@@ -4,7 +4,7 @@
 use cairn_domain::RepoPath;
 use cairn_languages::language_of;
 use cairn_name_match::has_arity;
-use cairn_question::{is_file_name, is_written_like_a_file, path_and_name};
+use cairn_question::{file_and_lines, is_file_name, is_written_like_a_file, path_and_name};
 
 /// The path and the name in a text that states both. `None` for names such as `Server#run`, `Server::run` and
 /// `Account:deposit`, and for lines of a file such as `server.py:12`.
@@ -18,7 +18,7 @@ fn path_before_colon(text: &str) -> Option<(&str, &str)> {
     let is_start_of_name = |first: char| first.is_alphabetic() || "_$~@(*".contains(first);
     let is_name = name.starts_with(is_start_of_name) && name.chars().any(char::is_alphabetic);
     let has_path = name.contains('/') && !has_arity(name);
-    (is_name && !has_path && is_path(path)).then_some((path, name))
+    (is_name && !has_path && is_path(path) && file_and_lines(text).is_none()).then_some((path, name))
 }
 
 /// Whether a text has the form of a path. Without a `/`, only a file in a language with a grammar has this
@@ -84,6 +84,8 @@ mod tests {
         check("main.rs:12", None);
         check("src/main.rs:3-9", None);
         check("src/main.rs:12:5", None);
+        check("src/main.rs:L12", None);
+        check("src/main.rs:L3-L9", None);
         // Names without a path.
         check("Server::run", None);
         check("Account:deposit", None);

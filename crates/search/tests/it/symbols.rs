@@ -185,6 +185,8 @@ async fn path_before_the_name_has_several_forms() {
         let of_symbol = Target { target_type: TargetType::Symbol, ..Target::default() };
         let answer = searcher.search(&ask(target, of_symbol)).await.expect("an answer");
         assert_eq!(symbols(&answer), [expect], "{target}");
+        let answer = searcher.search(&ask(target, Target::default())).await.expect("an answer");
+        assert_eq!((symbols(&answer)[0], answer.names.len()), (expect, 0), "{target}");
         let graph = searcher.relationship(&relation(target)).await.expect("found");
         assert_eq!(graph.about.len(), 1, "{target}");
         assert_eq!(graph.about[0].1.qualified_name, expect, "{target}");
