@@ -16,8 +16,9 @@ use crate::changed_files::{ChangedFile, ChangedTree};
 use crate::changed_trees::Unread;
 use crate::heuristic::HeuristicDefinition;
 use crate::leading::{Leading, NamedPlace};
+use crate::path_of_name::is_in_file;
 use crate::repositories::KnownRepository;
-use crate::resolve::{NameMatching, NameRequest, Resolved, Substitution, is_in_file, is_near_enough};
+use crate::resolve::{NameMatching, NameRequest, Resolved, Substitution, is_near_enough};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// A definition in a changed file.

@@ -13,8 +13,9 @@ use regex::Regex;
 
 use crate::chunk_id::ChunkId;
 use crate::leading::{Leading, NamedPlace};
+use crate::path_of_name::{is_in_file, possible_paths};
 use crate::repositories::{KnownRepository, name_of};
-use crate::resolve::{NameMatching, NameRequest, Substitution, is_in_file, no_symbol};
+use crate::resolve::{NameMatching, NameRequest, Substitution, no_symbol};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// Maximum number of chunks whose texts are searched.
@@ -128,16 +129,23 @@ impl Searcher {
     }
 }
 
-/// The globs that match a file whose path is `path` or ends with `path`.
+/// The globs that match the files that `is_in_file` accepts for a path.
 fn globs_of(path: &str) -> Vec<String> {
-    let mut literal = String::new();
-    for letter in path.trim_start_matches("./").chars() {
-        match letter {
-            '*' | '?' | '[' | ']' | '{' | '}' => literal.extend(['[', letter, ']']),
-            letter => literal.push(letter),
+    let of_literal = |path: &str| {
+        let mut literal = String::new();
+        for letter in path.trim_end_matches('/').chars() {
+            match letter {
+                '*' | '?' | '[' | ']' | '{' | '}' => literal.extend(['[', letter, ']']),
+                letter => literal.push(letter),
+            }
         }
+        ["", ".*", "/**"].map(|end| format!("{literal}{end}"))
+    };
+    let globs = possible_paths(path).flat_map(of_literal);
+    match path.starts_with('/') {
+        true => globs.collect(),
+        false => globs.flat_map(|glob| [format!("**/{glob}"), glob]).collect(),
     }
-    vec![literal.clone(), format!("**/{literal}")]
 }
 
 /// Recognises lines that define a name.

@@ -51,6 +51,7 @@ mod named_places;
 mod near_words;
 mod neighbours;
 mod overrides;
+mod path_of_name;
 mod pattern_index;
 mod pattern_members;
 mod patterns;

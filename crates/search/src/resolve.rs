@@ -1,12 +1,12 @@
 //! Resolves a requested name to its definitions. Searches, reads and relationship questions use this module.
 
-use cairn_domain::{NodeKey, RepoPath, Scope, SymbolEntry, View};
-use cairn_name_match::{LearnedAbbreviation, Reason, Reasons};
+use cairn_domain::{NodeKey, Scope, View};
+use cairn_name_match::{LearnedAbbreviation, Reason, Reasons, folded};
 use cairn_ports::{MAX_DEFINITIONS as MAX_RESOLVED, NameMatch, NameTier, ResolvedSymbol};
-use cairn_question::path_and_name;
 use cairn_ranking::{DefinitionContext, definition_key};
 use cairn_redaction::{Given, Message, quoted};
 
+use crate::path_of_name::{is_in_file, num_common_parts, path_of_name, possible_paths};
 use crate::repositories::KnownRepository;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
@@ -143,9 +143,9 @@ impl Substitution {
 /// A name to resolve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NameRequest<'a> {
-    /// A name, a qualified name, `path#name`, or a phrase.
+    /// A name, a qualified name, `path#name`, `path::name`, `path:name`, or a phrase.
     pub(crate) name: &'a str,
-    /// The file that must define the name.
+    /// The file that must define the name, or the directory of this file.
     pub(crate) path: Option<&'a str>,
     /// A file near the wanted definition.
     pub(crate) near_path: Option<&'a str>,
@@ -167,7 +167,7 @@ impl<'a> NameRequest<'a> {
     /// Splits a name that contains a path: `src/server.py#Server.run` requests `Server.run` in
     /// `src/server.py`.
     pub(crate) fn with_path_of_name(self) -> Self {
-        match path_and_name(self.name) {
+        match path_of_name(self.name) {
             Some((path, name)) => Self { name, path: self.path.or(Some(path)), ..self },
             None => self,
         }
@@ -258,7 +258,8 @@ impl Searcher {
             }
         }
         let near: Vec<String> = different_names(&hits);
-        let Some(best) = hits.first().filter(|best| is_near_enough(best.score, best.reasons)).cloned() else {
+        let best = best_of_same_words(&hits).filter(|best| is_near_enough(best.score, best.reasons));
+        let Some(best) = best.cloned() else {
             return Err(unknown_symbol(request.name, near));
         };
         let name = best.symbol.name.clone();
@@ -284,17 +285,18 @@ impl Searcher {
         learned: &[LearnedAbbreviation],
         everywhere: Vec<ResolvedSymbol>,
     ) -> Result<Vec<ResolvedSymbol>, QueryError> {
-        let in_file = |hits: &[ResolvedSymbol]| -> Vec<ResolvedSymbol> {
-            hits.iter().filter(|hit| is_in_file(path, &hit.symbol.path)).cloned().collect()
-        };
-        let found = in_file(&everywhere);
+        let found = in_file(path, &everywhere);
         let Some(first) = everywhere.first().filter(|_| found.is_empty()) else { return Ok(found) };
         if first.tier != NameTier::Near {
             let is_cut = everywhere.len() >= MAX_RESOLVED;
             let found = if is_cut { self.all_in_file(view, scope, (name, path), first).await? } else { Vec::new() };
-            return if found.is_empty() { Err(defined_elsewhere(name, path, &first.symbol)) } else { Ok(found) };
+            return if found.is_empty() {
+                Err(defined_elsewhere(name, path, nearest(path, &everywhere).unwrap_or(first)))
+            } else {
+                Ok(found)
+            };
         }
-        let found = in_file(&self.names.resolve(view, scope, name, learned, NUM_NEAR_IN_SCOPE).await?);
+        let found = in_file(path, &self.names.resolve(view, scope, name, learned, NUM_NEAR_IN_SCOPE).await?);
         if !found.is_empty() {
             return Ok(found);
         }
@@ -316,10 +318,12 @@ impl Searcher {
             NameTier::Style | NameTier::Near => NameMatch::StyleInsensitive,
         };
         let hits = self.names.symbols(view, scope, name, &[way], usize::MAX).await?;
-        let in_file = hits.into_iter().filter(|hit| is_in_file(path, &hit.symbol.path)).take(MAX_RESOLVED);
+        let in_path = hits.into_iter().filter(|hit| is_in_file(path, &hit.symbol.path));
         let resolved =
-            in_file.map(|hit| ResolvedSymbol { repository: hit.repository, symbol: hit.symbol, ..first.clone() });
-        Ok(resolved.collect())
+            in_path.map(|hit| ResolvedSymbol { repository: hit.repository, symbol: hit.symbol, ..first.clone() });
+        let mut found = in_file(path, &resolved.collect::<Vec<_>>());
+        found.truncate(MAX_RESOLVED);
+        Ok(found)
     }
 
     /// Sorts the definitions of a name, and keeps the best definitions.
@@ -363,10 +367,33 @@ fn key<'a>(hit: &'a ResolvedSymbol, num_uses: u64, context: DefinitionContext<'_
     definition_key(hit.repository, &hit.symbol, num_uses, context)
 }
 
-/// Whether the path of a file is this path or ends with this path.
-pub(crate) fn is_in_file(path: &str, file: &RepoPath) -> bool {
-    let path = path.trim_start_matches("./");
-    file.as_str() == path || file.as_str().strip_suffix(path).is_some_and(|before| before.ends_with('/'))
+/// The hits in files with this path. An absolute path may end with the paths of several files; the hits in
+/// the file with the longest path are returned.
+fn in_file(path: &str, hits: &[ResolvedSymbol]) -> Vec<ResolvedSymbol> {
+    let num_common = |hit: &&ResolvedSymbol| num_common_parts(path, &hit.symbol.path);
+    let longest = hits.iter().map(|hit| num_common(&hit)).max().unwrap_or_default();
+    hits.iter().filter(|hit| longest > 0 && num_common(hit) == longest).cloned().collect()
+}
+
+/// The definition that is nearest to the path. Tests and copies come last.
+fn nearest<'a>(path: &str, hits: &'a [ResolvedSymbol]) -> Option<&'a ResolvedSymbol> {
+    let distance = |hit: &'a ResolvedSymbol| {
+        let near = possible_paths(path).map(|path| key(hit, 0, DefinitionContext { near_path: Some(path) }));
+        near.min()
+    };
+    hits.iter().min_by(|left, right| distance(left).cmp(&distance(right)))
+}
+
+/// The first hit. If it has a near name, other names with the same words are equally near: `_render` and
+/// `render`. Then the first exported definition is returned.
+fn best_of_same_words(hits: &[ResolvedSymbol]) -> Option<&ResolvedSymbol> {
+    let first = hits.first()?;
+    let words = folded(&first.symbol.name);
+    let has_same_words = |hit: &&ResolvedSymbol| {
+        hit.tier == NameTier::Near && hit.rank == first.rank && folded(&hit.symbol.name) == words
+    };
+    let key = |hit: &&ResolvedSymbol| (hit.symbol.is_test, !hit.symbol.exported);
+    hits.iter().filter(has_same_words).min_by_key(key).or(Some(first))
 }
 
 /// The qualified names of the hits without duplicates, in order.
@@ -422,7 +449,8 @@ fn unknown_symbol(symbol: &str, near: Vec<String>) -> QueryError {
 }
 
 /// The error for a name that is defined in other files, but not in the requested file.
-fn defined_elsewhere(symbol: &str, path: &str, elsewhere: &SymbolEntry) -> QueryError {
+fn defined_elsewhere(symbol: &str, path: &str, elsewhere: &ResolvedSymbol) -> QueryError {
+    let elsewhere = &elsewhere.symbol;
     let message = Message::default().and(Given(path)).and(" defines no ").and(Given(symbol)).and("; ");
     let message = message.and(quoted(elsewhere.path.as_str())).and(" does, at line ").and(elsewhere.line);
     let mut error = QueryError::new(QueryErrorCode::NotFound, message);
@@ -433,4 +461,47 @@ fn defined_elsewhere(symbol: &str, path: &str, elsewhere: &SymbolEntry) -> Query
         reason: "reads the file that defines the symbol".into(),
         arguments: vec![("symbol", symbol.to_owned()), ("path", elsewhere.path.to_string())],
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::{LineSpan, NodeKey, RepoPath, RepositoryId, RepositoryName, SymbolEntry, SymbolKind, Tenant};
+
+    use super::*;
+
+    fn hit(name: &str, rank: u32, exported: bool, is_test: bool) -> ResolvedSymbol {
+        let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("shop"));
+        let path = RepoPath::parse("src/a.py").expect("a path");
+        let symbol = SymbolEntry {
+            name: name.to_owned(),
+            qualified_name: name.to_owned(),
+            kind: SymbolKind::Function,
+            node: NodeKey::symbol(repository, &path, name, SymbolKind::Function, 0),
+            path,
+            line: 1,
+            span: LineSpan::new(1, 1),
+            chunk: None,
+            language: String::new(),
+            module_path: String::new(),
+            exported,
+            documented: false,
+            is_test,
+        };
+        ResolvedSymbol { repository, symbol, tier: NameTier::Near, score: rank, rank, reasons: Reasons::NONE }
+    }
+
+    #[test]
+    fn exported_names_come_before_private_names_with_the_same_words() {
+        let check = |hits: &[ResolvedSymbol], expect: Option<&str>| {
+            assert_eq!(best_of_same_words(hits).map(|best| best.symbol.name.as_str()), expect, "{hits:?}");
+        };
+        let private = hit("_render_to_pipe", 900, false, false);
+        check(&[private.clone(), hit("render_to_pipe", 900, true, false)], Some("render_to_pipe"));
+        check(&[hit("render_to_pipe", 900, true, false), private.clone()], Some("render_to_pipe"));
+        // The exported name is less near, has other words, or is in a test.
+        check(&[private.clone(), hit("render_to_pipe", 890, true, false)], Some("_render_to_pipe"));
+        check(&[private.clone(), hit("render_to_pile", 900, true, false)], Some("_render_to_pipe"));
+        check(&[private, hit("render_to_pipe", 900, true, true)], Some("_render_to_pipe"));
+        check(&[], None);
+    }
 }

@@ -8,7 +8,7 @@ use crate::near_index::{MAX_FLAT_BYTES, NearIndex};
 use crate::reasons::{Reason, Reasons};
 use crate::table::{NameTable, find_word, first_word};
 use crate::wanted::{WantedName, WantedWord};
-use crate::word_match::{ABBREVIATION, max_edits, sound_match, word_match};
+use crate::word_match::{ABBREVIATION, max_edits, only_sound_match, only_word_match, sound_match, word_match};
 
 pub(crate) const JOINED: u32 = 980;
 const INITIALS_OF_WORDS: u32 = 760;
@@ -29,6 +29,9 @@ pub(crate) const NUMBERED: u8 = 0;
 const MIN_NUMBERED: usize = 4;
 /// The upper bounds of the scores are divided by this number, so that they fit into 16 bits.
 const UNIT: u32 = 16;
+
+/// Compares a requested word with a word of the table.
+type WordMatch = fn(&WantedWord, &str) -> Option<(u32, Reasons)>;
 
 /// How a word of the table matches one or more requested words.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +59,7 @@ impl WordUses {
     pub(crate) fn of(wanted: &WantedName, table: &impl NameTable, index: &NearIndex) -> Self {
         let mut uses = Self::default();
         for (position, word) in wanted.words.iter().enumerate() {
-            uses.add_near(position, word, table, index);
+            uses.add_near((position, word, wanted.has_one_word()), table, index);
             uses.add_halves(position, word, table);
             uses.add_numbered(position, word, table);
         }
@@ -69,15 +72,25 @@ impl WordUses {
         self.of_word.get(&word).map_or(&[], Vec::as_slice)
     }
 
-    /// Adds the words that are near a requested word.
-    fn add_near(&mut self, position: usize, wanted: &WantedWord, table: &impl NameTable, index: &NearIndex) {
+    /// Adds the words that are near a requested word. `is_only` states whether the requested name has no
+    /// other words.
+    fn add_near(
+        &mut self,
+        (position, wanted, is_only): (usize, &WantedWord, bool),
+        table: &impl NameTable,
+        index: &NearIndex,
+    ) {
+        let (by_form, by_sound) = match is_only {
+            true => (only_word_match as WordMatch, only_sound_match as WordMatch),
+            false => (word_match as WordMatch, sound_match as WordMatch),
+        };
         for word in near_words(wanted, table, index) {
-            if let Some((nearness, reasons)) = word_match(wanted, table.word(word)) {
+            if let Some((nearness, reasons)) = by_form(wanted, table.word(word)) {
                 self.add(word, WordUse::Whole { wanted: 1 << position, nearness, reasons });
             }
         }
         for word in wanted.sound.into_iter().flat_map(|code| index.with_sound(code)) {
-            if let Some((nearness, reasons)) = sound_match(wanted, table.word(word)) {
+            if let Some((nearness, reasons)) = by_sound(wanted, table.word(word)) {
                 self.add(word, WordUse::Whole { wanted: 1 << position, nearness, reasons });
             }
         }

@@ -29,6 +29,9 @@ const EDIT_LOSS: u32 = 750;
 /// The loss for a shorter gap is proportionally smaller.
 const GAP_LOSS: u32 = 800;
 const OTHER_WORD_LOSS: u32 = 80;
+/// If a requested word with at most this number of letters has two letters more than a name, the common
+/// beginning adds nothing to the score.
+const SHORT_WORD: u32 = 6;
 /// Added to the nearness if the requested name is only the beginning of the name.
 const CONTINUATION: u32 = 60;
 /// Maximum nearness from letters.
@@ -233,7 +236,9 @@ impl Scratch {
             Letters::Edits(distance) => (distance, EDIT_LOSS),
             Letters::Gap(distance) => (distance, GAP_LOSS),
         };
-        let common = if continues || is_start { BEGINNING } else { 0 };
+        // Two letters are much of a short word: `use` is not a misspelled `users`.
+        let is_other_word = is_start && wanted.has_one_word() && letters == Letters::Edits(2) && length <= SHORT_WORD;
+        let common = if continues || is_start && !is_other_word { BEGINNING } else { 0 };
         let score = match letters {
             Letters::Edits(_) => 1_000 - 1_000 * distance.min(length) / length + common,
             Letters::Gap(_) => 1_000 - GAP_LOSS * distance.min(length) / length,
@@ -315,6 +320,54 @@ mod tests {
         check("open_bp", &["open_by", "openBlueprint"], "openBlueprint", "abbreviation");
         check("rekwest", &["req", "request"], "request", "similar spelling");
         check("def haed", &["default", "head"], "head", "similar spelling");
+    }
+
+    /// No other word confirms the match of a single word.
+    #[test]
+    fn weak_matches_of_a_single_word_are_only_suggested() {
+        let score = |asked: &str, name: &str| score_name(&WantedName::new(asked), name).map_or(0, |near| near.score);
+        for (asked, name) in [
+            // By sound.
+            ("docs", "desc"),
+            ("cli", "__call__"),
+            ("ekwal", "equal"),
+            // A synonym of a similar word.
+            ("robot", "Base"),
+            ("roots", "Base"),
+            // Abbreviations with two letters.
+            ("fonts", "fn"),
+            ("changelog", "ch"),
+            ("nm", "named"),
+            // A short beginning with an ending.
+            ("users", "Use"),
+            ("keyed", "key"),
+        ] {
+            assert!(score(asked, name) <= OPPOSITE_AT_MOST, "{asked} {name}: {}", score(asked, name));
+        }
+        for (asked, name) in [
+            ("cfg", "config"),
+            ("configs", "cfg"),
+            ("db", "database"),
+            ("database", "db"),
+            ("auth", "authentication"),
+            ("ctx", "context"),
+            ("users", "user"),
+            ("ids", "id"),
+            ("boxes", "box"),
+            ("entries", "entry"),
+            ("parser", "parse"),
+            ("worker", "work"),
+            ("mapping", "map"),
+            ("fetch", "get"),
+            ("rekwest", "request"),
+            ("rendr", "render"),
+            ("wdgt", "widget"),
+            // Another word confirms the match.
+            ("open_ekwal", "open_equal"),
+            ("loadFonts", "load_fn"),
+        ] {
+            assert!(score(asked, name) >= 660, "{asked} {name}: {}", score(asked, name));
+        }
     }
 
     #[test]

@@ -161,6 +161,11 @@ impl WantedName {
         self.words.iter().filter(|word| !word.is_optional).count()
     }
 
+    /// Whether the name has only one word that is not optional. No other word confirms a match of this word.
+    pub(crate) fn has_one_word(&self) -> bool {
+        self.num_required_words() == 1
+    }
+
     pub fn has_owners(&self) -> bool {
         !self.owners.is_empty()
     }

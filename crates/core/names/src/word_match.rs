@@ -32,6 +32,14 @@ const OTHER_FIRST_LETTER: u32 = 30;
 /// The loss of nearness if every letter is wrong, but both words sound alike.
 const ALL_WRONG_BY_SOUND: u32 = 400;
 const MAX_EDITS_BY_SOUND: u32 = 4;
+/// The maximum nearness of a weak match with the only word of a requested name. The search only suggests a
+/// name with this nearness.
+const WEAK_AT_MOST: u32 = 560;
+/// An abbreviation with fewer letters is a weak match, unless the shipped table or the searched code contains
+/// the abbreviation.
+const MIN_ABBREVIATION: usize = 3;
+/// Two forms of a word are a weak match if the part that both have in common is shorter: `users` and `use`.
+const MIN_STEM: usize = 4;
 
 /// Endings that change the form of a word, but not its meaning.
 const ENDINGS: [&str; 36] = [
@@ -42,6 +50,20 @@ const ENDINGS: [&str; 36] = [
 
 /// The nearness of a word to the requested word, and the reasons for it; `None` if the words are not near.
 pub(crate) fn word_match(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
+    best_match(wanted, word, EQUAL)
+}
+
+/// The same as [`word_match`] for the only word of a requested name. No other word confirms the match, so
+/// weak matches have a low nearness: `fn` for `fonts`, `use` for `users`, `base` for `roots`.
+pub(crate) fn only_word_match(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
+    best_match(wanted, word, WEAK_AT_MOST)
+}
+
+fn best_match(wanted: &WantedWord, word: &str, weak_at_most: u32) -> Option<(u32, Reasons)> {
+    let limited = |found: Option<(u32, Reasons)>, is_weak: bool| {
+        let at_most = if is_weak { weak_at_most } else { EQUAL };
+        found.map(|(nearness, reasons)| (nearness.min(at_most), reasons))
+    };
     let asked = wanted.text.as_str();
     if asked == word {
         return Some((EQUAL, Reasons::NONE));
@@ -49,12 +71,17 @@ pub(crate) fn word_match(wanted: &WantedWord, word: &str) -> Option<(u32, Reason
     if wanted.is_keyword {
         return None;
     }
+    let inflected = inflection(asked, word);
+    let is_other_stem = inflected.is_some() && has_short_stem(asked, word);
+    let is_short = asked.len().min(word.len()) < MIN_ABBREVIATION;
+    let of_misspelled = replacement_of_misspelled(wanted, word);
+    let is_synonym = of_misspelled.is_some_and(|(_, reasons)| reasons.contains(Reason::Synonym));
     let matches = [
         replacement(wanted, word),
-        inflection(asked, word),
-        shortened(asked, word),
+        limited(inflected, is_other_stem),
+        limited(shortened(asked, word), is_short || is_other_stem),
         typo(wanted, word),
-        replacement_of_misspelled(wanted, word),
+        limited(of_misspelled, is_synonym),
     ];
     // If two matches are equally near, the first one is returned.
     matches.into_iter().flatten().reduce(|best, other| if other.0 > best.0 { other } else { best })
@@ -98,8 +125,21 @@ pub(crate) fn inflection(left: &str, right: &str) -> Option<(u32, Reasons)> {
     if !is_ending(left) || !is_ending(right) {
         return None;
     }
-    let is_plural = matches!((left, right), ("", "s" | "es") | ("s" | "es", "") | ("y", "ies") | ("ies", "y"));
-    Some((if is_plural { PLURAL } else { INFLECTION }, Reason::Inflection.into()))
+    Some((if is_plural(left, right) { PLURAL } else { INFLECTION }, Reason::Inflection.into()))
+}
+
+/// Whether these endings belong to the singular and the plural of a word.
+fn is_plural(left: &str, right: &str) -> bool {
+    matches!((left, right), ("", "s" | "es") | ("s" | "es", "") | ("y", "ies") | ("ies", "y"))
+}
+
+/// Whether the common beginning of two forms of a word is too short to be certain. The plural of a word and a
+/// doubled letter, as in `map` and `mapping`, are certain.
+fn has_short_stem(left: &str, right: &str) -> bool {
+    let num_same = num_same_bytes(left, right);
+    let doubled = &left[num_same - char_before(left, num_same)..num_same];
+    let (left, right) = (&left[num_same..], &right[num_same..]);
+    num_same < MIN_STEM && !is_plural(left, right) && !left.starts_with(doubled) && !right.starts_with(doubled)
 }
 
 /// The number of equal bytes at the start of both texts, rounded down to the end of a whole character.
@@ -201,6 +241,13 @@ fn typo(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
     let other_first = if asked.chars().next() == word.chars().next() { 0 } else { OTHER_FIRST_LETTER };
     let loss = ALL_WRONG * edits / num_characters as u32 + other_first;
     Some((EQUAL - loss, Reason::Typo.into()))
+}
+
+/// The same as [`sound_match`] for the only word of a requested name. The sound alone is a weak match.
+pub(crate) fn only_sound_match(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
+    let (nearness, reasons) = sound_match(wanted, word)?;
+    let is_weak = typo(wanted, word).is_none();
+    Some((if is_weak { nearness.min(WEAK_AT_MOST) } else { nearness }, reasons))
 }
 
 /// The nearness of two words that sound alike, for example `request` and `rekwest`.

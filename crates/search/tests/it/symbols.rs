@@ -162,6 +162,53 @@ async fn path_and_name_select_one_definition() {
     assert_eq!((symbols(&answer)[0], answer.names.len()), ("Server.run", 0));
 }
 
+/// The path before the name may be separated by `#`, `::` or `:`, and may be a directory, a path without its
+/// extension, or an absolute path.
+#[tokio::test]
+async fn path_before_the_name_has_several_forms() {
+    let searcher = searcher().await;
+    for (target, expect) in [
+        ("src/net/client.py::run", "Client.run"),
+        ("src/net/client.py::Client::run", "Client.run"),
+        ("src/net/client.py:run", "Client.run"),
+        ("client.py:run", "Client.run"),
+        ("src/net:run", "Client.run"),
+        ("src/net#run", "Client.run"),
+        ("src/net/client#run", "Client.run"),
+        ("/root/of/shop/src/net/client.py#run", "Client.run"),
+        ("/root/of/shop/src/net#run", "Client.run"),
+        ("src/server.py::run", "Server.run"),
+        ("src/server:run", "Server.run"),
+    ] {
+        let read = searcher.read_target(target, &code()).await.unwrap_or_else(|error| panic!("{target}: {error}"));
+        assert_eq!(read.symbol.map(|symbol| symbol.qualified_name).as_deref(), Some(expect), "{target}");
+        let of_symbol = Target { target_type: TargetType::Symbol, ..Target::default() };
+        let answer = searcher.search(&ask(target, of_symbol)).await.expect("an answer");
+        assert_eq!(symbols(&answer), [expect], "{target}");
+        let answer = searcher.search(&ask(target, Target::default())).await.expect("an answer");
+        assert_eq!((symbols(&answer)[0], answer.names.len()), (expect, 0), "{target}");
+        let graph = searcher.relationship(&relation(target)).await.expect("found");
+        assert_eq!(graph.about.len(), 1, "{target}");
+        assert_eq!(graph.about[0].1.qualified_name, expect, "{target}");
+    }
+    for (target, expect) in [
+        ("src/net/tcp.py#run", "src/net/client.py"),
+        ("src/net/tcp.py::run", "src/net/client.py"),
+        ("/root/of/shop/src/net/tcp.py:run", "src/net/client.py"),
+        ("src/plugins.py#run", "src/server.py"),
+    ] {
+        let error = searcher.read_target(target, &code()).await.expect_err("in another file");
+        assert_eq!(error.similar_files, [expect], "{target}");
+    }
+    // The lines that look like a definition are found in the same files.
+    for target in ["include/table.h::OPEN_TABLE", "./include#OPEN_TABLE", "/root/of/shop/include/table#OPEN_TABLE"] {
+        let read = searcher.read_target(target, &code()).await.unwrap_or_else(|error| panic!("{target}: {error}"));
+        assert_eq!(read.path.as_str(), "include/table.h", "{target}");
+    }
+    let lines = searcher.read_target("src/server.py:2", &code()).await.expect("a line");
+    assert_eq!((lines.path.as_str(), lines.symbol), ("src/server.py", None));
+}
+
 #[tokio::test]
 async fn relation_question_may_name_the_file() {
     let content = servers()
