@@ -202,8 +202,8 @@ impl Searcher {
         Ok(files.iter().map(|hit| hit.path.to_string()).collect())
     }
 
-    /// The paths of files with similar names, most similar first. Of equally similar names, the name whose
-    /// directories have the longest common end with the path comes first.
+    /// The paths of files with similar names, most similar first. If names are equally similar, the file
+    /// whose directories have the longest common end with the path comes first.
     pub(crate) async fn similar_paths(
         &self,
         view: &View,

@@ -285,7 +285,7 @@ impl Graded {
         let is_full = hits.len() == MAX_FOUND;
         let best = hits.iter().filter_map(|hit| grade(hit.path.as_str())).min()?;
         hits.retain(|hit| grade(hit.path.as_str()) == Some(best));
-        // Of directories, the one with the shortest path is meant.
+        // The directory with the shortest path is meant.
         let length = |hit: &FileHit| if is_directory { hit.path.as_str().len() } else { 0 };
         let distance = |hit: &FileHit| near_path.map(|near| path_distance(near, hit.path.as_str()));
         hits.sort_by_key(|hit| (Reverse(hit.score), distance(hit), length(hit)));

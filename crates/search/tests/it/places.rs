@@ -148,7 +148,7 @@ async fn files_of_a_directory_are_counted_once() {
     check(&two, "docs", ("app/docs/", "all 2 files in the 2 directories with this name", &["other/docs/"])).await;
 }
 
-/// Of several files with the requested base name, the file whose directories are nearest to the requested
+/// If several files have the requested base name, the file whose directories are nearest to the requested
 /// path is suggested first.
 #[tokio::test]
 async fn file_in_the_most_similar_directory_is_suggested_first() {
