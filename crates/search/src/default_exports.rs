@@ -17,8 +17,8 @@ const DEFAULT: &str = "default";
 const EXTENSIONS: [&str; 10] = ["cjs", "cts", "js", "jsx", "mjs", "mts", "svelte", "ts", "tsx", "vue"];
 /// Maximum number of files with a similar name that are compared with the requested name.
 const MAX_FILES: usize = 50;
-/// In thousandths.
-const SCORE: u32 = 950;
+/// In thousandths. The scores of near names are lower.
+pub(crate) const SCORE: u32 = 950;
 
 impl Searcher {
     /// The default exports of the files that have the requested name, apart from case, style and extension.

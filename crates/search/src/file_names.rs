@@ -5,6 +5,8 @@
 //! differs from the requested path, the answer contains a note about the difference. Similar paths are only
 //! suggested.
 
+use std::cmp::Reverse;
+
 use cairn_domain::{RepoPath, RepositoryId, Scope, View};
 use cairn_name_match::has_arity;
 use cairn_ports::{FileHit, FileMatch, NameMatch};
@@ -25,8 +27,13 @@ pub(crate) const SAME_BEGINNING: u32 = 80;
 /// The highest score of a similar name.
 pub(crate) const SIMILAR: u32 = 50;
 
+/// Minimum score of a file whose name is probably meant: at most two letters differ.
+const MIN_MISSPELLED: u32 = 40;
+/// Maximum number of letters that a misspelled name lacks at its end.
+const MAX_LACKING: usize = 2;
+
 /// Maximum number of calls that an error suggests.
-const MAX_CALLS: usize = 2;
+pub(crate) const MAX_CALLS: usize = 2;
 /// Maximum number of found paths whose distance from `near_path` is compared.
 pub(crate) const MAX_FOUND: usize = 200;
 
@@ -181,20 +188,47 @@ impl Searcher {
         Ok(error)
     }
 
-    /// The paths of files with similar names, most similar first.
+    /// The paths of the files whose base name is probably misspelled in the request, most similar first.
+    pub(crate) async fn misspelled_files(
+        &self,
+        view: &View,
+        scope: &Scope,
+        name: &str,
+        is_meant: impl Fn(&str) -> bool,
+    ) -> Result<Vec<String>, QueryError> {
+        let matching = FileMatch::BaseName { similar: true };
+        let mut files = self.names.files(view, scope, name, matching, NUM_SIMILAR).await?;
+        files.retain(|hit| is_misspelled_as(name, hit) && is_meant(hit.path.file_name()));
+        Ok(files.iter().map(|hit| hit.path.to_string()).collect())
+    }
+
+    /// The paths of files with similar names, most similar first. If names are equally similar, the file
+    /// whose directories have the longest common end with the path comes first.
     pub(crate) async fn similar_paths(
         &self,
         view: &View,
         scope: &Scope,
         path: &str,
     ) -> Result<Vec<String>, QueryError> {
-        let mut near = self.names.files(view, scope, path, FileMatch::Similar, NUM_SIMILAR).await?;
+        let mut near = self.names.files(view, scope, path, FileMatch::Similar, MAX_FOUND).await?;
         if near.is_empty() {
             let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
-            near = self.names.files(view, scope, name, FileMatch::Similar, NUM_SIMILAR).await?;
+            near = self.names.files(view, scope, name, FileMatch::Similar, MAX_FOUND).await?;
         }
+        near.sort_by_key(|hit| (Reverse(hit.score), Reverse(num_same_directories(path, hit.path.as_str()))));
+        near.truncate(NUM_SIMILAR);
         Ok(near.iter().map(|hit| hit.path.to_string()).collect())
     }
+}
+
+/// Whether the misspelled name of a file has this base name, with or without its extension.
+fn is_misspelled_as(name: &str, hit: &FileHit) -> bool {
+    let lacks_end = |whole: &str| {
+        let end = whole.to_lowercase().strip_prefix(&name.to_lowercase()).map(|end| end.chars().count());
+        end.is_some_and(|lacking| lacking <= MAX_LACKING)
+    };
+    let is_similar = (MIN_MISSPELLED..=SIMILAR).contains(&hit.score);
+    is_similar || lacks_end(hit.path.file_name()) || lacks_end(hit.path.stem())
 }
 
 /// Whether a text is written like the name of a file. A name with its number of parameters, such as
@@ -206,6 +240,13 @@ pub(crate) fn is_like_a_file(name: &str) -> bool {
 /// Whether the name is the base name of the file without its extension, apart from case and style.
 pub(crate) fn is_stem(name: &str, path: &RepoPath) -> bool {
     fold_style(path.stem()) == fold_style(&name.replace(' ', ""))
+}
+
+/// Number of equal directories at the ends of both paths, apart from case.
+pub(crate) fn num_same_directories(left: &str, right: &str) -> usize {
+    let directories = |path: &'_ str| path.to_lowercase().rsplit('/').skip(1).map(str::to_owned).collect::<Vec<_>>();
+    let (left, right) = (directories(left), directories(right));
+    left.iter().zip(&right).take_while(|(left, right)| left == right).count()
 }
 
 pub(crate) fn no_file(path: &str) -> Message {
@@ -225,7 +266,7 @@ pub(crate) fn read_call(path: &str) -> NextCall {
 /// requested path. The hits must be sorted by score.
 fn named(request: FileRequest<'_>, name: &str, mut hits: Vec<FileHit>, is_directory: bool) -> Option<NamedFile> {
     if let Some(near) = request.near_path {
-        hits.sort_by_key(|hit| (std::cmp::Reverse(hit.score), path_distance(near, hit.path.as_str())));
+        hits.sort_by_key(|hit| (Reverse(hit.score), path_distance(near, hit.path.as_str())));
     }
     let mut hits = hits.into_iter();
     let best = hits.next()?;
@@ -242,6 +283,19 @@ fn named(request: FileRequest<'_>, name: &str, mut hits: Vec<FileHit>, is_direct
     let namesakes = others.iter().filter(|hit| is_namesake(hit)).cloned().collect();
     let FileHit { repository, path, score, .. } = best;
     Some(NamedFile { repository, path, is_directory, score, namesakes, substitution })
+}
+
+/// The best hit for a name that is not always written like the path of the hit: the name may omit the
+/// extension, or separate the parts of the path with dots. The hits must be sorted by score.
+pub(crate) fn named_as(name: &str, hits: Vec<FileHit>, is_directory: bool) -> Option<NamedFile> {
+    let written = name.trim().trim_start_matches("./").trim_end_matches('/');
+    let mut found = named(FileRequest::of_any_name(name, None), written, hits, is_directory)?;
+    let is_written = found.path.as_str().to_lowercase().ends_with(&written.to_lowercase());
+    if let Some(label) = found.substitution.as_mut().filter(|_| !is_written) {
+        label.score = SAME_NAME * 10;
+        label.reason = "same name".to_owned();
+    }
+    Some(found)
 }
 
 /// The first paths that differ from the best path, without duplicates. Other repositories may contain the

@@ -11,7 +11,7 @@ use cairn_redaction::{Given, Message};
 
 use crate::bounds;
 use crate::changed_trees::Unread;
-use crate::file_names::{SAME_BEGINNING, SAME_NAME, SIMILAR, is_stem};
+use crate::file_names::{FileRequest, SAME_BEGINNING, SAME_NAME, SIMILAR, is_stem};
 use crate::found_files::{FileRole, FoundFiles};
 use crate::prepared_query::PreparedQuery;
 use crate::question_names::{NameNote, QuestionNames};
@@ -29,6 +29,9 @@ const MAX_COMPARED: usize = 20;
 const MIN_DOCUMENT: usize = 4;
 /// Maximum number of words of a phrase that may be the name of a file.
 const MAX_WORDS_OF_NAME: usize = 4;
+
+/// The ways in which a symbol has a name, apart from case and style.
+const SAME_SYMBOL: [NameMatch; 3] = [NameMatch::Exact, NameMatch::CaseInsensitive, NameMatch::StyleInsensitive];
 
 /// The files and directories with the requested name.
 struct Matches {
@@ -110,7 +113,7 @@ impl Searcher {
             Some(asked) => asked.clone(),
             None => match self.file_without_usual_name(query, text, search).await? {
                 Some(asked) => asked,
-                None => return Ok(Targeted::default()),
+                None => return self.places_of_word(query, text, search).await,
             },
         };
         let search = FileSearch { name: &asked.name, ..search };
@@ -157,8 +160,7 @@ impl Searcher {
         let Some(file) = files.iter().find(|file| is_same(file)).or_else(|| files.iter().find(is_meant)) else {
             return Ok(None);
         };
-        let same = [NameMatch::Exact, NameMatch::CaseInsensitive, NameMatch::StyleInsensitive];
-        let ways = if is_same(file) { &same[..1] } else { &same[..] };
+        let ways = if is_same(file) { &SAME_SYMBOL[..1] } else { &SAME_SYMBOL[..] };
         if !self.names.symbols(view, scope, &name.replace(' ', "_"), ways, 1).await?.is_empty() {
             return Ok(None);
         }
@@ -168,6 +170,43 @@ impl Searcher {
         // file.
         query.names = QuestionNames::default();
         Ok(Some(asked))
+    }
+
+    /// The files and directories with the name, if the question is one word and no symbol has this name. A
+    /// file may have an extension. A question without the dots of a qualified name may also be about a topic, so
+    /// the beginnings of these files are not preferred.
+    async fn places_of_word(
+        &self,
+        query: &mut PreparedQuery,
+        text: &str,
+        search: FileSearch<'_>,
+    ) -> Result<Targeted, QueryError> {
+        let is_about_code = query.names.has_exact || query.parsed.relationship.is_some();
+        let Some(name) = only_word(text).filter(|_| !is_about_code && search.filter.kinds.is_empty()) else {
+            return Ok(Targeted::default());
+        };
+        let (view, scope, near_path) = (&query.view, search.scope, search.target.context_path.as_deref());
+        let place = self.place_called(view, scope, FileRequest::of_any_name(&name, near_path)).await?;
+        let Some(place) = place else { return Ok(Targeted::default()) };
+        let ways = if place.is_directory { &SAME_SYMBOL[..1] } else { &SAME_SYMBOL[..] };
+        if !self.names.symbols(view, scope, &name, ways, 1).await?.is_empty() {
+            return Ok(Targeted::default());
+        }
+        let mut hits = self.filtered_files(place.hits, place.is_directory, search.selected, search.filter).await?;
+        let mut directories = Vec::new();
+        if !place.is_directory
+            && let Some(found) = self.graded_directories(view, scope, &name, near_path).await?
+        {
+            directories = self.filtered_files(found.hits, true, search.selected, search.filter).await?;
+        }
+        let num_left = cut_to(&mut hits, FILES_BESIDE_RESULTS) + cut_to(&mut directories, FILES_BESIDE_RESULTS);
+        if !place.is_directory && name.contains(['.', ':']) {
+            query.named_files = hits.clone();
+        }
+        let mut files = FoundFiles::of(hits, search.selected, place.is_directory);
+        files.extend(FoundFiles::of(directories, search.selected, true));
+        let notes = more_files(num_left).into_iter().collect();
+        Ok(Targeted { files: FoundFiles { files, role: FileRole::BesideResults }, ranked: None, notes })
     }
 
     /// The directories and files that a question names. The files are stored in the query, so that their
@@ -204,10 +243,7 @@ impl Searcher {
                 }
             }
         }
-        if num_left > 0 {
-            let message = Message::default().and(num_left).and(" more files match;");
-            notes.push(message.and(" `target_type: filename` lists all of them."));
-        }
+        notes.extend(more_files(num_left));
         found.extend(FoundFiles::of(hits.clone(), search.selected, false));
         let is_named = hits.first().is_some_and(|best| best.score >= SAME_BEGINNING);
         hits.retain(|hit| !is_named || hit.score >= SAME_BEGINNING);
@@ -368,6 +404,12 @@ fn cut_to(hits: &mut Vec<FileHit>, limit: usize) -> usize {
     let num_left = hits.iter().skip(limit).filter(|hit| hit.score > SIMILAR).count();
     hits.truncate(limit);
     num_left
+}
+
+/// A sentence about the files that are not shown.
+fn more_files(num_left: usize) -> Option<Message> {
+    let message = Message::default().and(num_left).and(" more files match;");
+    (num_left > 0).then(|| message.and(" `target_type: filename` lists all of them."))
 }
 
 /// A phrase of a few words that is no question and has no punctuation.

@@ -9,6 +9,7 @@ use cairn_redaction::{Given, Message, Own, quoted};
 use cairn_wire::Manifest;
 
 use crate::bounds;
+use crate::file_names::num_same_directories;
 use crate::resolve::NUM_SIMILAR;
 use crate::{KnownRepository, NextCall, QueryError, QueryErrorCode, Searcher, Stamp};
 
@@ -135,11 +136,12 @@ fn not_in_snapshot(coverage: &Coverage, path: &str) -> QueryError {
 fn similar_paths(entries: &[ManifestEntry], path: &str) -> Vec<String> {
     let base_name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
     let wanted = [path, base_name].map(|name| WantedFile::new(name, PathPart::Whole, true));
-    let score = |path: &str| -> Option<PathScore> {
-        let lower = path.to_lowercase();
-        wanted.iter().filter_map(|wanted| wanted.score(path, &lower)).max()
+    let key = |found: &str| {
+        let lower = found.to_lowercase();
+        let PathScore { score, rank } = wanted.iter().filter_map(|wanted| wanted.score(found, &lower)).max()?;
+        Some(Reverse((score, num_same_directories(path, found), rank)))
     };
-    let scored = entries.iter().filter_map(|entry| Some((Reverse(score(entry.path.as_str())?), &entry.path)));
+    let scored = entries.iter().filter_map(|entry| Some((key(entry.path.as_str())?, &entry.path)));
     let mut scored: Vec<_> = scored.collect();
     scored.sort_unstable();
     scored.iter().take(NUM_SIMILAR).map(|(_, path)| path.to_string()).collect()

@@ -7,7 +7,7 @@ use cairn_question::{NamedKind, Relation, RelationshipAsked, is_file_name, path_
 use cairn_redaction::{Given, Message, quoted};
 
 use crate::changed::{ChangedDefinition, Definitions};
-use crate::file_names::is_like_a_file;
+use crate::file_names::{FileRequest, is_like_a_file};
 use crate::heuristic::HeuristicDefinition;
 use crate::repositories::KnownRepository;
 use crate::resolve::{MIN_LEADING_SCORE, NameRequest, Resolved};
@@ -47,6 +47,8 @@ pub(crate) struct NamedGroup {
     pub(crate) kind: NamedKind,
     /// The path of the directory, or the name of the module.
     pub(crate) name: String,
+    /// The paths of other directories with the requested name, whose files are also used.
+    pub(crate) others: Vec<String>,
     /// Whether the directory or module has more files than the files that are used.
     pub(crate) is_cut: bool,
 }
@@ -107,14 +109,16 @@ enum Try {
     Symbols,
     Files,
     Directories,
+    /// Files or directories, whichever have the more similar name.
+    Paths,
     Modules,
     Packages,
 }
 
 /// The kinds of things that may have the name, in the order in which they are tried.
 fn tries(asked: &RelationshipAsked, name: &str) -> &'static [Try] {
-    use Try::{Directories, Files, Modules, Packages, Symbols};
-    const CODE: &[Try] = &[Symbols, Files, Directories, Modules, Packages];
+    use Try::{Directories, Files, Modules, Packages, Paths, Symbols};
+    const CODE: &[Try] = &[Symbols, Paths, Modules, Packages];
     if path_and_name(name).is_some() {
         return &[Symbols];
     }
@@ -124,14 +128,12 @@ fn tries(asked: &RelationshipAsked, name: &str) -> &'static [Try] {
         Some(NamedKind::Module) => &[Files, Directories, Modules, Packages, Symbols],
         Some(NamedKind::Package) => &[Packages, Directories, Files, Symbols],
         Some(NamedKind::Symbol) => &[Symbols, Files],
-        None if (name.contains('/') && !has_arity(name)) || is_file_name(name) => {
-            &[Files, Directories, Modules, Packages, Symbols]
-        }
+        None if (name.contains('/') && !has_arity(name)) || is_file_name(name) => &[Paths, Modules, Packages, Symbols],
         None => match asked.relation {
             // Names of packages seldom contain capitals, so a name with capitals is compared with symbols
             // first.
             Relation::Importers | Relation::Imports if !name.contains(char::is_uppercase) => {
-                &[Files, Directories, Modules, Packages, Symbols]
+                &[Paths, Modules, Packages, Symbols]
             }
             Relation::Importers
             | Relation::Imports
@@ -216,6 +218,10 @@ impl Searcher {
         request: NameRequest<'_>,
     ) -> Result<NamedAs, QueryError> {
         let name = request.name;
+        let file = FileRequest::of_any_name(name, request.near_path);
+        // "the internal uid package" is the directory `internal/uid`.
+        let of_words = Some(name.replace(' ', "/")).filter(|path| path != name);
+        let of_words = of_words.as_ref().map(|path| FileRequest { name: path, ..file });
         let (mut definitions, mut absent_note) = (None, None);
         for attempt in tries(asked, name) {
             let place = match attempt {
@@ -227,12 +233,17 @@ impl Searcher {
                     definitions = Some(found);
                     None
                 }
-                Try::Files => self.files_called(view, scope, name).await?,
-                Try::Directories => match self.directories_called(view, scope, name).await? {
-                    // "the internal uid package" is the directory `internal/uid`.
-                    None if name.contains(' ') => self.directories_called(view, scope, &name.replace(' ', "/")).await?,
-                    found => found,
-                },
+                Try::Files => self.files_called(view, scope, file).await?,
+                Try::Directories | Try::Paths => {
+                    let found = match attempt {
+                        Try::Paths => self.code_called(view, scope, file).await?,
+                        _ => self.directories_called(view, scope, file).await?,
+                    };
+                    match (found, of_words) {
+                        (None, Some(of_words)) => self.directories_called(view, scope, of_words).await?,
+                        (found, _) => found,
+                    }
+                }
                 Try::Modules => self.modules_called(view, (scope, selected), name).await?,
                 Try::Packages => {
                     let packages = self.packages_called(view, (scope, selected), name).await?;

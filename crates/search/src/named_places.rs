@@ -2,14 +2,16 @@
 //!
 //! A directory or module is represented by its files, because the target of an import edge is a file.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use cairn_domain::{EdgeKind, NodeKey, NodeKind, RepoPath, RepositoryId, Scope, View};
 use cairn_ports::{FileHit, FileMatch, Follow, Traversal, TraversalRequest};
 use cairn_question::{NamedKind, is_file_name};
-use cairn_ranking::fold_style;
+use cairn_ranking::{fold_style, path_distance};
 use cairn_redaction::{Message, Phrase, quoted};
 
+use crate::file_names::{FileRequest, MAX_FOUND, NamedFile, SAME_NAME, SAME_PATH, named_as};
 use crate::named_code::{NamedCode, NamedGroup, NamedNode};
 use crate::repositories::KnownRepository;
 use crate::resolve::cut_note;
@@ -17,9 +19,6 @@ use crate::{QueryError, Searcher};
 
 /// Maximum number of files with the requested name that are used.
 const MAX_FILES: usize = 8;
-/// Maximum number of files and directories that the name index returns. Only the files and directories with
-/// exactly the requested name are used.
-const MAX_FOUND: usize = 200;
 /// Maximum number of directories with the requested name that are used.
 const MAX_DIRECTORIES: usize = 4;
 /// Maximum number of files of a directory or module that are used.
@@ -28,29 +27,76 @@ const MAX_FILES_OF_GROUP: usize = 500;
 const RELATIVE: [&str; 4] = ["crate", "self", "super", "."];
 
 impl Searcher {
+    /// The file or directory that has the name, or the directory of the module with the name. It is the first
+    /// of the places that [`Searcher::named_code`] finds.
+    pub(crate) async fn named_place(
+        &self,
+        view: &View,
+        (scope, selected): (&Scope, &[KnownRepository]),
+        request: FileRequest<'_>,
+    ) -> Result<Option<NamedFile>, QueryError> {
+        if let Some(place) = self.place_called(view, scope, request).await? {
+            return Ok(place.named(request.name));
+        }
+        let module = self.modules_called(view, (scope, selected), request.name).await?;
+        let Some(path) = module.as_ref().and_then(|module| common_directory(&module.nodes)) else { return Ok(None) };
+        let exact = FileMatch::Directory { similar: false };
+        let mut found = self.names.files(view, scope, path.as_str(), exact, MAX_FOUND).await?;
+        found.retain(|hit| hit.path == path);
+        Ok(Graded { grade: Grade::Exact, is_directory: true, hits: found, is_full: false }.named(request.name))
+    }
+
+    /// The files or directories that have the name. A path that is equal to the name comes before paths that
+    /// end with the name, and a file comes before a directory.
+    pub(crate) async fn place_called(
+        &self,
+        view: &View,
+        scope: &Scope,
+        request: FileRequest<'_>,
+    ) -> Result<Option<Graded>, QueryError> {
+        let FileRequest { name, near_path, .. } = request;
+        let written = name.trim().trim_start_matches("./").trim_matches('/');
+        let path = as_path(name);
+        // A name with dots may be the name of a file with an unknown extension.
+        let spellings = [Some(written), Some(path.as_str()).filter(|path| *path != written)];
+        for asked in spellings.into_iter().flatten() {
+            let files = self.graded_files(view, scope, asked, near_path).await?;
+            if files.as_ref().is_some_and(|files| files.grade == Grade::Path) {
+                return Ok(files);
+            }
+            let directories = self.graded_directories(view, scope, asked, near_path).await?;
+            let places = files.into_iter().chain(directories);
+            if let Some(best) = places.min_by_key(|place| (place.grade, place.is_directory)) {
+                return Ok(Some(best));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The code of the files or directories that have the name.
+    pub(crate) async fn code_called(
+        &self,
+        view: &View,
+        scope: &Scope,
+        request: FileRequest<'_>,
+    ) -> Result<Option<NamedCode>, QueryError> {
+        match self.place_called(view, scope, request).await? {
+            Some(place) if place.is_directory => self.code_of_directories(view, scope, place, request.name).await,
+            place => Ok(place.map(|files| files.code(request.name))),
+        }
+    }
+
     /// The files whose path is equal to the name or ends with the name. The name may omit the file
     /// extension.
     pub(crate) async fn files_called(
         &self,
         view: &View,
         scope: &Scope,
-        name: &str,
+        request: FileRequest<'_>,
     ) -> Result<Option<NamedCode>, QueryError> {
-        let asked = as_path(name);
-        let matching = if asked.contains(' ') { FileMatch::Similar } else { FileMatch::Name };
-        let mut found = self.names.files(view, scope, &asked, matching, MAX_FOUND).await?;
-        let is_full = found.len() == MAX_FOUND;
-        let mut grades: Vec<_> = found.iter().filter_map(|file| grade(&asked, file.path.as_str())).collect();
-        grades.sort_unstable();
-        let Some(best) = grades.first().copied() else { return Ok(None) };
-        found.retain(|file| grade(&asked, file.path.as_str()) == Some(best));
-        let num_all = (found.len(), is_full);
-        found.truncate(MAX_FILES);
-        let cut = called(cut_note(found.len(), num_all, "files called "), name);
-        let first = found.first().map(|file| file.path.to_string()).unwrap_or_default();
-        let note = (best != Grade::Exact).then(|| read_as(name, "file", &first));
-        let nodes = found.into_iter().map(|file| file_node(file.repository, file.path)).collect();
-        Ok(Some(NamedCode { nodes, note, cut, ..NamedCode::default() }))
+        let FileRequest { name, near_path, .. } = request;
+        let files = self.graded_files(view, scope, &as_path(name), near_path).await?;
+        Ok(files.map(|files| files.code(name)))
     }
 
     /// The files of those directories whose path is equal to the name or ends with the name.
@@ -58,24 +104,58 @@ impl Searcher {
         &self,
         view: &View,
         scope: &Scope,
+        request: FileRequest<'_>,
+    ) -> Result<Option<NamedCode>, QueryError> {
+        let FileRequest { name, near_path, .. } = request;
+        match self.graded_directories(view, scope, &as_path(name), near_path).await? {
+            Some(directories) => self.code_of_directories(view, scope, directories, name).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn graded_files(
+        &self,
+        view: &View,
+        scope: &Scope,
+        asked: &str,
+        near_path: Option<&str>,
+    ) -> Result<Option<Graded>, QueryError> {
+        // The files may separate the words of the name in a different way.
+        let matching = if asked.contains([' ', '-', '_']) { FileMatch::Similar } else { FileMatch::Name };
+        let found = self.names.files(view, scope, asked, matching, MAX_FOUND).await?;
+        Ok(Graded::best_of(found, false, near_path, |path| grade(asked, path)))
+    }
+
+    pub(crate) async fn graded_directories(
+        &self,
+        view: &View,
+        scope: &Scope,
+        asked: &str,
+        near_path: Option<&str>,
+    ) -> Result<Option<Graded>, QueryError> {
+        let found = self.names.files(view, scope, asked, FileMatch::Directory { similar: false }, MAX_FOUND).await?;
+        Ok(Graded::best_of(found, true, near_path, |path| directory_grade(asked, path)))
+    }
+
+    /// The files of the directories. If a directory is below another one, its files are used once.
+    async fn code_of_directories(
+        &self,
+        view: &View,
+        scope: &Scope,
+        directories: Graded,
         name: &str,
     ) -> Result<Option<NamedCode>, QueryError> {
-        let asked = as_path(name);
-        let matching = FileMatch::Directory { similar: false };
-        let found = self.names.files(view, scope, &asked, matching, MAX_FOUND).await?;
-        let graded = found.iter().filter_map(|hit| Some((directory_grade(&asked, hit.path.as_str())?, hit)));
-        let mut graded: Vec<_> = graded.collect();
-        graded.sort_by_key(|(grade, hit)| (*grade, hit.path.as_str().len()));
-        let Some((best, first)) = graded.first().copied() else { return Ok(None) };
-        let note = (best != Grade::Exact).then(|| read_as(name, "directory", first.path.as_str()));
-        let named = graded.iter().filter(|(grade, _)| *grade == best);
+        let Graded { grade, hits, is_full, .. } = directories;
+        let note = (grade == Grade::Style).then(|| read_as(name, "directory", hits[0].path.as_str()));
         let mut paths: Vec<RepoPath> = Vec::new();
-        for (_, directory) in named {
-            if !paths.contains(&directory.path) {
-                paths.push(directory.path.clone());
+        for directory in hits {
+            let is_known = |path: &RepoPath| *path == directory.path || is_below(path, &directory.path);
+            if !paths.iter().any(is_known) {
+                paths.retain(|path| !is_below(&directory.path, path));
+                paths.push(directory.path);
             }
         }
-        let num_all = (paths.len(), graded.len() == MAX_FOUND);
+        let num_all = (paths.len(), is_full);
         paths.truncate(MAX_DIRECTORIES);
         let cut = called(cut_note(paths.len(), num_all, "directories called "), name);
         let found = self.files_of_directories(view, scope, &paths).await?;
@@ -94,14 +174,14 @@ impl Searcher {
             let glob = format!("{}/**", globset::escape(path.as_str()));
             let files = self.names.files(view, scope, &glob, FileMatch::Glob, MAX_FILES_OF_GROUP + 1).await?;
             // A glob ignores upper and lower case.
-            let is_below = |file: &FileHit| file.path.as_str().starts_with(path.as_str());
-            let below = files.into_iter().filter(is_below);
+            let below = files.into_iter().filter(|file| is_below(path, &file.path));
             nodes.extend(below.map(|file| file_node(file.repository, file.path)));
         }
         let is_cut = nodes.len() > MAX_FILES_OF_GROUP;
         nodes.truncate(MAX_FILES_OF_GROUP);
-        let name = paths.first().map(ToString::to_string).unwrap_or_default();
-        let group = Some(NamedGroup { kind: NamedKind::Directory, name, is_cut });
+        let mut names = paths.iter().map(ToString::to_string);
+        let name = names.next().unwrap_or_default();
+        let group = Some(NamedGroup { kind: NamedKind::Directory, name, others: names.collect(), is_cut });
         Ok(NamedCode { nodes, group, ..NamedCode::default() })
     }
 
@@ -125,7 +205,7 @@ impl Searcher {
         let files = reached.into_iter().map(|reached| reached.node).filter(|node| node.kind == NodeKind::File);
         let files = files.filter_map(|node| Some(file_node(node.repository, node.path?)));
         let nodes: Vec<NamedNode> = files.take(MAX_FILES_OF_GROUP).collect();
-        let group = Some(NamedGroup { kind: NamedKind::Module, name: name.to_owned(), is_cut });
+        let group = Some(NamedGroup { kind: NamedKind::Module, name: name.to_owned(), others: Vec::new(), is_cut });
         Ok((!nodes.is_empty()).then_some(NamedCode { nodes, group, ..NamedCode::default() }))
     }
 
@@ -153,6 +233,23 @@ impl Searcher {
     }
 }
 
+/// Whether the path is in the directory.
+fn is_below(directory: &RepoPath, path: &RepoPath) -> bool {
+    path.as_str().strip_prefix(directory.as_str()).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// The innermost directory that contains all nodes. `None` if only the root of the repository contains them.
+fn common_directory(nodes: &[NamedNode]) -> Option<RepoPath> {
+    let mut directories = nodes.iter().map(|node| node.path.as_ref().map_or("", RepoPath::directory));
+    let mut common = directories.next()?;
+    for directory in directories {
+        while !common.is_empty() && !format!("{directory}/").starts_with(&format!("{common}/")) {
+            common = common.rsplit_once('/').map_or("", |(above, _)| above);
+        }
+    }
+    RepoPath::parse(common).ok()
+}
+
 fn file_node(repository: RepositoryId, path: RepoPath) -> NamedNode {
     let node = NodeKey::file(repository, &path);
     NamedNode { node, name: path.file_name().to_owned(), path: Some(path), definition: None }
@@ -167,9 +264,58 @@ pub(crate) fn read_as(name: &str, kind: &'static str, used: &str) -> Message {
     Message::default().and(Phrase(name)).and(" is read as the ").and(kind).and(" ").and(quoted(used)).and(".")
 }
 
+/// The files or directories that match a requested name most closely. The list is not empty.
+pub(crate) struct Graded {
+    grade: Grade,
+    pub(crate) is_directory: bool,
+    /// Best first.
+    pub(crate) hits: Vec<FileHit>,
+    /// Whether the name index may contain more of them.
+    is_full: bool,
+}
+
+impl Graded {
+    /// The hits with the best grade. `None` if no hit has a grade.
+    fn best_of(
+        mut hits: Vec<FileHit>,
+        is_directory: bool,
+        near_path: Option<&str>,
+        grade: impl Fn(&str) -> Option<Grade>,
+    ) -> Option<Self> {
+        let is_full = hits.len() == MAX_FOUND;
+        let best = hits.iter().filter_map(|hit| grade(hit.path.as_str())).min()?;
+        hits.retain(|hit| grade(hit.path.as_str()) == Some(best));
+        // The directory with the shortest path is meant.
+        let length = |hit: &FileHit| if is_directory { hit.path.as_str().len() } else { 0 };
+        let distance = |hit: &FileHit| near_path.map(|near| path_distance(near, hit.path.as_str()));
+        hits.sort_by_key(|hit| (Reverse(hit.score), distance(hit), length(hit)));
+        Some(Self { grade: best, is_directory, hits, is_full })
+    }
+
+    /// The first file or directory. Its label states that its path differs from the name.
+    fn named(self, name: &str) -> Option<NamedFile> {
+        let hits = self.hits.into_iter().map(|hit| FileHit { score: hit.score.clamp(SAME_NAME, SAME_PATH), ..hit });
+        named_as(name, hits.collect(), self.is_directory)
+    }
+
+    /// The nodes of the files.
+    fn code(self, name: &str) -> NamedCode {
+        let Self { grade, mut hits, is_full, .. } = self;
+        let num_all = (hits.len(), is_full);
+        hits.truncate(MAX_FILES);
+        let cut = called(cut_note(hits.len(), num_all, "files called "), name);
+        let note = (grade == Grade::Style).then(|| read_as(name, "file", hits[0].path.as_str()));
+        let nodes = hits.into_iter().map(|file| file_node(file.repository, file.path)).collect();
+        NamedCode { nodes, note, cut, ..NamedCode::default() }
+    }
+}
+
 /// How closely a requested name matches the name of a file or directory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Grade {
+    /// Equal to the whole path.
+    Path,
+    /// Equal to the last parts of the path.
     Exact,
     /// Equal apart from case and style.
     Style,
@@ -193,7 +339,9 @@ fn grade(asked: &str, path: &str) -> Option<Grade> {
         Some((directory, base)) => format!("{directory}/{}", without_ending(base)),
         None => without_ending(path).to_owned(),
     };
-    [path, &stem].into_iter().filter_map(|path| directory_grade(asked, path)).min()
+    // A path without its extension is not the whole path.
+    let of_stem = directory_grade(asked, &stem).map(|grade| grade.max(Grade::Exact));
+    directory_grade(asked, path).into_iter().chain(of_stem).min()
 }
 
 fn without_ending(base: &str) -> &str {
@@ -206,7 +354,7 @@ fn directory_grade(asked: &str, path: &str) -> Option<Grade> {
     let parts: Vec<&str> = path.split('/').collect();
     let end = parts.get(parts.len().checked_sub(num_parts)?..)?.join("/");
     if end == asked {
-        return Some(Grade::Exact);
+        return Some(if path == asked { Grade::Path } else { Grade::Exact });
     }
     let is_style = !asked.is_empty() && fold_style(&end.replace(' ', "")) == fold_style(&asked.replace(' ', ""));
     is_style.then_some(Grade::Style)
@@ -231,7 +379,9 @@ mod tests {
         let check = |asked: &str, path: &str, expect: Option<Grade>| {
             assert_eq!(grade(asked, path), expect, "{asked} for {path}");
         };
+        check("auth.py", "auth.py", Some(Grade::Path));
         check("auth.py", "src/auth.py", Some(Grade::Exact));
+        check("auth", "auth.py", Some(Grade::Exact));
         check("auth", "src/auth.py", Some(Grade::Exact));
         check("auth/session", "src/auth/session.py", Some(Grade::Exact));
         check("Auth", "src/auth.py", Some(Grade::Style));

@@ -3,28 +3,24 @@
 
 use cairn_domain::{Scope, View};
 use cairn_name_match::{has_arity, plain_name};
-use cairn_ports::{FileMatch, ResolvedSymbol};
+use cairn_ports::ResolvedSymbol;
 use cairn_question::{MentionKind, NamedKind, ParsedQuery, RelationshipAsked, path_and_name};
 use cairn_ranking::{QueryWords, estimate_tokens, fold_style};
 use cairn_redaction::{Given, Message, Phrase, quoted};
 
 use crate::changed::{ChangedDefinition, Definitions, has_other_name};
 use crate::chunk_id::ChunkId;
-use crate::file_names::{FileRequest, SAME_PATH, SIMILAR, is_like_a_file};
+use crate::file_names::{FileRequest, is_like_a_file};
 use crate::leading::{Leading, NamedPlace};
 use crate::named_code::{Absent, NamedAs, NamedCode};
 use crate::repositories::KnownRepository;
-use crate::resolve::{
-    MIN_LEADING_SCORE, MatchedName, NUM_SIMILAR, NameRequest, Resolved, SAME_NAME, Substitution, cut_note,
-};
+use crate::resolve::{MIN_LEADING_SCORE, MatchedName, NameRequest, Resolved, SAME_NAME, Substitution, cut_note};
 use crate::{QueryError, QueryErrorCode, Searcher};
 
 /// Maximum number of names in a question that are resolved.
 const MAX_NAMES: usize = 3;
 /// Maximum number of definitions of a near name that become candidates.
 const MAX_NEAR: usize = 5;
-/// Minimum score of a file whose name is probably meant: at most two letters differ.
-const MIN_MISSPELLED: u32 = 40;
 /// Minimum score, in thousandths, of a name of a definition that is not compared with names of files.
 const MIN_CLOSE: u32 = 850;
 /// Number of tokens of a note in addition to its names.
@@ -141,7 +137,10 @@ impl Searcher {
             let leads = is_in_file || parsed.file_name.is_some() || whole.as_deref() == Some(name);
             let request = NameRequest { near_path, ..NameRequest::uncounted(name) };
             let definitions = self.definitions(view, scope, selected, request).await;
-            if has_other_name(&definitions) && (is_product(name) || self.is_file(view, scope, name).await?) {
+            let place = FileRequest::of_any_name(name, near_path);
+            if has_other_name(&definitions)
+                && (is_product(name) || self.place_called(view, scope, place).await?.is_some())
+            {
                 continue;
             }
             if !is_close(&definitions)
@@ -183,20 +182,9 @@ impl Searcher {
         scope: &Scope,
         name: &str,
     ) -> Result<Option<NameNote>, QueryError> {
-        let matching = FileMatch::BaseName { similar: true };
-        let mut files = self.names.files(view, scope, name, matching, NUM_SIMILAR).await?;
-        let is_similar = |score: u32| (MIN_MISSPELLED..=SIMILAR).contains(&score);
-        files.retain(|file| is_similar(file.score) && is_misspelled(name, file.path.file_name()));
-        let similar: Vec<String> = files.iter().map(|file| file.path.to_string()).collect();
+        let similar = self.misspelled_files(view, scope, name, |base_name| is_misspelled(name, base_name)).await?;
         let note = NameNote { requested: name.to_owned(), is_file: true, substitution: None, similar, place: None };
         Ok((!note.similar.is_empty()).then_some(note))
-    }
-
-    /// Whether a file has exactly this base name.
-    async fn is_file(&self, view: &View, scope: &Scope, name: &str) -> Result<bool, QueryError> {
-        let matching = FileMatch::BaseName { similar: false };
-        let best = self.names.files(view, scope, name, matching, 1).await?;
-        Ok(best.first().is_some_and(|best| best.score == SAME_PATH))
     }
 
     /// Resolves a name in a relationship question. If the used name differs from the requested name, adds a

@@ -1,14 +1,13 @@
 //! Reads the code for a text that is the path of a file or the name of a symbol.
 
-use cairn_domain::View;
+use cairn_domain::{Scope, View};
 use cairn_question::file_and_lines;
 
-use crate::bounds;
 use crate::code::{Code, CodeRequest};
-use crate::file_names::{FileRequest, is_like_a_file, no_file, read_call};
+use crate::file_names::{FileRequest, MAX_CALLS, is_like_a_file, no_file, read_call};
 use crate::repositories::KnownRepository;
-use crate::resolve::{NameRequest, Substitution};
-use crate::{QueryError, QueryErrorCode, Searcher};
+use crate::resolve::{NameMatching, NameRequest, Substitution};
+use crate::{QueryError, QueryErrorCode, Searcher, bounds, default_exports};
 
 impl Searcher {
     /// Reads the file, the directory or the symbol that `target` names. The fields `path` and `symbol` of the
@@ -22,13 +21,37 @@ impl Searcher {
             (Err(error), Some((path, lines))) if error.code == QueryErrorCode::NotFound => {
                 Box::pin(self.read_code(&request.at(path, &lines))).await
             }
-            (Err(error), _) => Err(self.explain_absent_name(error, target, &view, &selected).await?),
+            (Err(error), _) => {
+                let error = self.explain_absent_name(error, target, &view, &selected).await?;
+                Err(self.with_misspelled_files(error, target, &view, &self.scope_of(&selected)).await?)
+            }
             (read, _) => read,
         }
     }
 
+    /// Adds the files whose names are similar to an absent name, and the call that reads the first of them.
+    async fn with_misspelled_files(
+        &self,
+        mut error: QueryError,
+        target: &str,
+        view: &View,
+        scope: &Scope,
+    ) -> Result<QueryError, QueryError> {
+        if error.code != QueryErrorCode::NotFound || !error.similar_files.is_empty() {
+            return Ok(error);
+        }
+        error.similar_files = self.misspelled_files(view, scope, target, |_| true).await?;
+        if let Some(best) = error.similar_files.first() {
+            let read = read_call(best);
+            error.next_calls.truncate(MAX_CALLS - 1);
+            error.next_calls.insert(0, read);
+        }
+        Ok(error)
+    }
+
     /// A text that looks like a path is first compared with files; any other text is first compared with
-    /// symbols. A symbol with a different name is used only if no file has the requested name.
+    /// symbols. A symbol with a different name is used only if no file, directory or module has the requested
+    /// name.
     async fn read_file_or_symbol(
         &self,
         view: &View,
@@ -63,7 +86,8 @@ impl Searcher {
         if is_file || has_same_name(&read) {
             return read;
         }
-        match self.resolve_file(view, &scope, FileRequest::of_any_name(target, near_path)).await? {
+        let place = FileRequest::of_any_name(target, near_path);
+        match self.named_place(view, (&scope, selected), place).await? {
             Some(file) => self.read_named(view, selected, file, request).await,
             None => read.map_err(|error| without_file(error, target)),
         }
@@ -78,7 +102,11 @@ fn without_file(mut error: QueryError, target: &str) -> QueryError {
     error
 }
 
-/// Whether the code has the requested name, apart from case and style.
+/// Whether the code has the requested name, apart from case and style, or is the default export of a file
+/// with this name.
 fn has_same_name(read: &Result<Code, QueryError>) -> bool {
-    read.as_ref().is_ok_and(|code| code.substitution.as_ref().is_none_or(Substitution::is_same_name))
+    let is_same = |used: &Substitution| {
+        used.is_same_name() || used.matching == NameMatching::Fuzzy && used.score >= default_exports::SCORE
+    };
+    read.as_ref().is_ok_and(|code| code.substitution.as_ref().is_none_or(is_same))
 }

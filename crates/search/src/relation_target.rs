@@ -79,7 +79,9 @@ impl Searcher {
             NamedAs::Place(place) => {
                 let file = FileRequest::of_any_name(name, near_path);
                 let is_file = place.group.is_none() && place.nodes.iter().all(|node| node.path.is_some());
-                match self.resolve_file(view, scope, file).await?.filter(|file| is_file && !file.is_directory) {
+                let first = place.nodes.first().and_then(|node| node.path.clone());
+                let is_used = |file: &NamedFile| is_file && Some(&file.path) == first.as_ref();
+                match self.resolve_file(view, scope, file).await?.filter(is_used) {
                     Some(file) => self.target_of_file(view, scope, file, name).await,
                     None => Ok(target_of_place(place, name)),
                 }
@@ -158,7 +160,8 @@ fn target_of_place(place: NamedCode, requested: &str) -> RelationTarget {
                 NamedKind::Module => (group.name.clone(), NameMatching::Module),
                 _ => (format!("{}/", group.name), NameMatching::Directory),
             };
-            Some(label(used, matching, score, files_used(group, place.nodes.len())))
+            let similar = group.others.iter().map(|path| format!("{path}/")).collect();
+            Some(Substitution { similar, ..label(used, matching, score, files_used(group, place.nodes.len())) })
         }
         (None, Some(NamedNode { path: Some(path), .. })) => {
             let is_other = place.note.is_some() || path.as_str() != requested.trim().trim_start_matches("./");
@@ -186,7 +189,14 @@ fn with_note(error: QueryError, note: Option<&'static str>) -> QueryError {
     QueryError { hint: Some(hint), ..error }
 }
 
-/// The number of files of a directory or module, if the nodes are its files.
+/// The number of files of the directories or of the module, if the nodes are their files.
 fn files_used(group: &NamedGroup, num_files: usize) -> String {
-    if group.is_cut { format!("the first {num_files} files in it") } else { format!("all {num_files} files in it") }
+    let place = match group.others.len() {
+        0 => "it".to_owned(),
+        others => format!("the {} directories with this name", 1 + others),
+    };
+    match group.is_cut {
+        true => format!("the first {num_files} files in {place}"),
+        false => format!("all {num_files} files in {place}"),
+    }
 }

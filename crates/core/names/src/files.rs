@@ -49,6 +49,8 @@ pub struct WantedFile {
     base_signature: Signature,
     signature: Signature,
     words: Vec<WantedWord>,
+    /// The form of a name with letters and a number. `None` for other names.
+    numbered: Option<String>,
 }
 
 /// A word of the requested name.
@@ -82,6 +84,7 @@ impl WantedFile {
         let asked = asked.trim().trim_start_matches("./").trim_end_matches('/').to_owned();
         let lower = asked.to_lowercase();
         let base = base_name(&lower);
+        let numbered = (base == lower && has_number(base)).then(|| without_zeros(base));
         let mut words = Vec::new();
         fold_words(&asked, |word| words.push(WantedWord::new(word)));
         Self {
@@ -91,6 +94,7 @@ impl WantedFile {
             part,
             similar,
             words,
+            numbered,
             asked,
             lower,
         }
@@ -128,7 +132,7 @@ impl WantedFile {
     /// Returns how well a path matches by similar letters or by the words that it contains.
     fn similarity(&self, written: &str, lower: &str, base: &str) -> Option<PathScore> {
         let by_letters = self.by_letters(lower, base);
-        let similarity = by_letters.max(self.by_words(written, base))?;
+        let similarity = by_letters.max(self.by_words(written, base)).max(self.by_number(base))?;
         let score = (similarity * SIMILAR / 1_000).clamp(1, SIMILAR);
         Some(PathScore { score, rank: similarity + closeness(&self.lower, base) })
     }
@@ -147,6 +151,13 @@ impl WantedFile {
             best = best.max(similarity((asked, signature), end));
         }
         best
+    }
+
+    /// The highest similarity, if the base name begins with the requested letters and number, whatever the
+    /// separators and the leading zeros of the number are: `ADR-25` is the beginning of `ADR-025-Queues.md`.
+    fn by_number(&self, base: &str) -> Option<u32> {
+        let rest = without_zeros(base).strip_prefix(self.numbered.as_ref()?)?.chars().next();
+        rest.is_none_or(|next| !next.is_ascii_digit()).then_some(1_000)
     }
 
     /// The share of requested words among the words of the base name, in thousandths. `None` unless the base
@@ -184,6 +195,30 @@ fn similarity((asked, signature): (&str, Signature), name: &str) -> Option<u32> 
     }
     let similarity = 1_000 - 1_000 * edit_distance(asked, name).min(length) / length;
     (similarity > MIN_SIMILARITY).then_some(similarity)
+}
+
+/// Whether a name consists of letters and a number at its end.
+fn has_number(name: &str) -> bool {
+    name.starts_with(char::is_alphabetic) && name.ends_with(|last: char| last.is_ascii_digit())
+}
+
+/// The name without the leading zeros of numbers, and without each `-` and `_` that does not separate two
+/// numbers.
+fn without_zeros(name: &str) -> String {
+    let mut folded = String::with_capacity(name.len());
+    let is_digit = |character: char| character.is_ascii_digit();
+    for (at, character) in name.char_indices() {
+        let is_before_digit = name[at + character.len_utf8()..].starts_with(is_digit);
+        let is_left_out = match character {
+            '0' => is_before_digit && !folded.ends_with(is_digit),
+            '-' | '_' => !(is_before_digit && name[..at].ends_with(is_digit)),
+            _ => false,
+        };
+        if !is_left_out {
+            folded.push(character);
+        }
+    }
+    folded
 }
 
 fn base_name(path: &str) -> &str {
@@ -228,6 +263,13 @@ mod tests {
         check("chart_plot", "ui/PlotChart.tsx", Some(33));
         check("confg.json", "src/config.json", Some(45));
         check("srx/config.json", "a/src/config.json", Some(46));
+        check("ADR-25", "docs/adr/ADR-025-Queues.md", Some(50));
+        check("adr025", "docs/adr/ADR-025-Queues.md", Some(50));
+        check("adr_0025", "docs/adr/ADR-025.md", Some(50));
+        check("ADR-2", "docs/adr/ADR-025-Queues.md", None);
+        check("ADR25", "docs/adr/ADR-250-Locks.md", None);
+        check("ADR-25", "docs/adr/ADR-2-5-Lists.md", None);
+        check("ADR-100", "docs/adr/ADR-010-Queues.md", None);
         let long = "docs/very-long-name-of-some-document.md";
         check("very-long-name-of-some-document-version2.md", long, Some(39));
         check("other", "src/config.json", None);

@@ -18,6 +18,7 @@ mod frequencies;
 mod groups;
 mod misspelled;
 mod models;
+mod places;
 mod relations;
 mod several_definitions;
 mod signals;
