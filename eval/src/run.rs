@@ -47,8 +47,8 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fetches the sources, and checks that they contain the answers. Also checks that at least half of the questions
-/// about behaviour and architecture share no word with their answers.
+/// Fetches the sources, and checks that they contain the answers. Also checks that at least half of the
+/// questions about behaviour and architecture share no word with their answers.
 fn check(set: &QuestionSet, cache: &Path, only: &[String]) -> anyhow::Result<()> {
     let is_wanted = |file: &&QuestionFile| only.is_empty() || only.contains(&file.source.id);
     let (mut num_faulty, mut shared) = (0, SharedWords::default());

@@ -28,8 +28,8 @@ impl AddAssign for SharedWords {
 }
 
 impl SharedWords {
-    /// Counts the questions about one repository. `sources` is the folder with its sources. Without sources, only
-    /// the words of the paths are compared.
+    /// Counts the questions about one repository. `sources` is the folder with its sources. Without sources,
+    /// only the words of the paths are compared.
     pub(crate) fn count(questions: &[EvalQuestion], sources: &Path) -> Self {
         let questions = by_meaning(questions);
         let shares = |question: &EvalQuestion| {

@@ -80,8 +80,8 @@ impl Searcher {
         Ok(if is_shown { lead_with_path(hits, path) } else { hits })
     }
 
-    /// The definitions that have the name of the start or the end, in any style. These definitions need not be
-    /// hits.
+    /// The definitions that have the name of the start or the end, in any style. These definitions need not
+    /// be hits.
     async fn named(
         &self,
         query: &PreparedQuery,

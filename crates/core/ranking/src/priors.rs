@@ -168,8 +168,8 @@ impl Subjects {
         }
     }
 
-    /// The kinds of chunks that a question asks for if it is only the name of a file. The file may be a test, a
-    /// document or an example.
+    /// The kinds of chunks that a question asks for if it is only the name of a file. The file may be a test,
+    /// a document or an example.
     pub fn of_file_name(question: &str) -> Self {
         Self { tests: true, documents: true, examples: true, ..Self::of(question) }
     }

@@ -22,8 +22,8 @@ pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
         .collect()
 }
 
-/// The place after a preposition, and the further members of a list: "in auth.py and session.py", "in the auth
-/// and billing modules".
+/// The place after a preposition, and the further members of a list: "in auth.py and session.py", "in the
+/// auth and billing modules".
 fn places(tokens: &[Token], start: usize) -> Vec<FoundFilter> {
     if let Some(modules) = listed_modules(tokens, start) {
         return modules;
