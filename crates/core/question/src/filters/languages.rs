@@ -29,7 +29,7 @@ const LANGUAGES: &[(&[&str], &str)] = &[
 ];
 
 /// Names of languages that are also ordinary words. Such a word is recognised as a language only if it
-/// follows "in" and ends a clause, or if it precedes a word for code.
+/// follows "in" and ends a clause or precedes another filter, or if it precedes a word for code.
 const AMBIGUOUS: &[(&str, &str)] = &[("go", "go"), ("c", "c"), ("shell", "bash")];
 
 /// Words for code that may follow the name of a language.
@@ -51,7 +51,7 @@ fn language(tokens: &[Token], index: usize) -> Option<FoundFilter> {
     let next = tokens.get(index + 1).filter(|_| !tokens[index].ends_clause);
     let is_before_code = next.is_some_and(|next| next.is_any(&CODE_WORDS));
     let is_after_in = index > 0 && tokens[index - 1].is_any(&["in", "using"]);
-    let is_last = next.is_none();
+    let is_last = next.is_none_or(|next| next.is_any(&["without", "that", "which", "since", "except", "excluding"]));
     if let Some((_, name)) = AMBIGUOUS.iter().find(|(word, _)| tokens[index].is_any(&[word])) {
         let is_named =
             is_before_code && !(index > 0 && tokens[index - 1].is_any(&["to", "not"])) || (is_after_in && is_last);
@@ -90,6 +90,7 @@ mod tests {
         check("python", &["python"]);
         check("python functions that parse dates", &["python"]);
         check("retry logic in Go", &["go"]);
+        check("retry logic in go without tests", &["go"]);
         check("retry logic in typescript", &["typescript"]);
         check("go structs for users", &["go"]);
         check("c++ allocator", &["cpp"]);
