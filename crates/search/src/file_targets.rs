@@ -173,8 +173,8 @@ impl Searcher {
     }
 
     /// The files and directories with the name, if the question is one word and no symbol has this name. A
-    /// file may have an extension. A question without the dots of a qualified name may also be about a topic, so
-    /// the beginnings of these files are not preferred.
+    /// file may have an extension. A question without the dots of a qualified name may also be about a topic,
+    /// so the beginnings of these files are not preferred.
     async fn places_of_word(
         &self,
         query: &mut PreparedQuery,
