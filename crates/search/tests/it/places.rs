@@ -25,6 +25,8 @@ fn app() -> FakeContent {
         .file("ui/Handlers/open.ts", "typescript", "export const opened = 1\n")
         .symbol("aiocoap/blockwise.py", "BlockwiseRequest.protocol", SymbolKind::Field, (2, 2))
         .symbol("aiocoap/cli/client.py", "run", SymbolKind::Function, (1, 2))
+        .file("ui/open-page.js", "javascript", "export default function () {}\n")
+        .symbol("ui/open-page.js", "default", SymbolKind::Function, (1, 1))
         .symbol("ui/Handlers/open.ts", "opened", SymbolKind::Variable, (1, 1))
         .module("store.front", &["store/pages/list.ts"])
 }
@@ -92,7 +94,12 @@ async fn reading_and_relationships_find_the_same_place() {
         (of_module.as_str(), used_for_relations(&searcher, "store.front").await.0.as_str()),
         ("store/pages/", "store.front")
     );
-    // A symbol with exactly the name comes first.
+    // A symbol with exactly the name, or the default export of a file with the name, comes first.
+    assert_eq!(
+        read(&searcher, "open_page").await,
+        ("ui/open-page.js".to_owned(), Some(NameMatching::Fuzzy)),
+        "the default export"
+    );
     assert_eq!(read(&searcher, "run").await, ("aiocoap/cli/client.py".to_owned(), None));
 }
 
