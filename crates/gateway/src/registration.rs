@@ -88,8 +88,8 @@ fn with_settings(known: KnownRepository, given: GivenSettings) -> Result<IndexTa
 }
 
 /// The settings of a repository after a call to index. Patterns that the call does not give are kept. The
-/// maximum file size is not kept: in a call without it, the size in `.cairn.yaml`, the size of the operator or
-/// the default applies.
+/// maximum file size is not kept: in a call without it, the size in `.cairn.yaml`, the size of the operator
+/// or the default applies.
 pub fn settings_after_call(given: GivenSettings, stored: RequestSettings) -> RequestSettings {
     given.over(RequestSettings { max_file_size: None, ..stored })
 }
