@@ -28,6 +28,13 @@ pub trait Agent: Send + Sync + 'static {
         self.default_repository().await
     }
 
+    /// Whether the caller works in a directory that neither a working tree nor a registered repository
+    /// contains. Questions do not index such a directory. Only a service on the machine of the caller knows
+    /// the directory.
+    async fn works_outside_repositories(&self) -> bool {
+        false
+    }
+
     /// A message about an action that the service took for the last question, such as indexing. The message
     /// is returned only once.
     fn take_notice(&self) -> Option<Notice> {

@@ -12,8 +12,8 @@ pub struct IndexCall {
     /// the stored patterns.
     pub include_patterns: Option<Vec<String>>,
     pub exclude_patterns: Option<Vec<String>>,
-    /// Maximum size of an indexed file, in bytes; 0 selects the hard cap. `None` does not change the stored
-    /// value.
+    /// Maximum size of an indexed file, in bytes; 0 selects the hard cap. `None` selects the value of the
+    /// settings, or the default.
     pub max_file_size: Option<u64>,
     /// Files that the caller has just edited, relative to the root of the repository. The run reads them
     /// again even if their size and time are unchanged. The run also indexes all other changes.

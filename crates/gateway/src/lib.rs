@@ -23,4 +23,4 @@ pub use advice::{after_empty, after_error, question_of_request, report_of, repor
 pub use agent::{Agent, Caps, Notice};
 pub use index_call::{IndexCall, IndexStatus, IndexTicket, WatchIndexing};
 pub use indexing::{Indexing, LedgerIndexing, Locate};
-pub use registration::{check_settings, file_size};
+pub use registration::{check_settings, file_size, settings_after_call};

@@ -64,7 +64,7 @@ impl Registry<'_> {
         // The id is also in use if the repository with this id was renamed, and the caller may not see the
         // new name.
         if searcher.caller.allowed.allows(&record.name) && !is_taken {
-            let settings = given.over(RequestSettings::default()).to_json();
+            let settings = settings_after_call(given, RequestSettings::default()).to_json();
             return Ok(IndexTarget::New(Box::new(RepositoryRecord { settings, ..record })));
         }
         with_settings(searcher.select_one(&view, &call.target).await.map_err(in_target)?, given)
@@ -79,15 +79,19 @@ fn in_target(error: QueryError) -> QueryError {
 
 /// The target for a registered repository: `Changed` if the call changes its settings, otherwise `Known`.
 fn with_settings(known: KnownRepository, given: GivenSettings) -> Result<IndexTarget, QueryError> {
-    if given == GivenSettings::default() {
-        return Ok(IndexTarget::Known(Box::new(known)));
-    }
     let stored = stored_settings(&known.record)?;
-    let settings = given.over(stored.clone());
+    let settings = settings_after_call(given, stored.clone());
     Ok(match settings == stored {
         true => IndexTarget::Known(Box::new(known)),
         false => IndexTarget::Changed(Box::new(known), settings.to_json()),
     })
+}
+
+/// The settings of a repository after a call to index. Patterns that the call does not give are kept. The
+/// maximum file size is not kept: in a call without it, the size in `.cairn.yaml`, the size of the operator
+/// or the default applies.
+pub fn settings_after_call(given: GivenSettings, stored: RequestSettings) -> RequestSettings {
+    given.over(RequestSettings { max_file_size: None, ..stored })
 }
 
 pub(crate) fn stored_settings(record: &RepositoryRecord) -> Result<RequestSettings, QueryError> {
@@ -170,6 +174,22 @@ mod tests {
         assert!(message.starts_with("max_file_size too large"), "{message}");
         let sizes = FieldFault { max_allowed: Some(10_485_760), provided: Some(20_971_520), ..Default::default() };
         assert_eq!(fault, FieldFault { field: "max_file_size".to_owned(), ..sizes });
+    }
+
+    #[test]
+    fn call_keeps_patterns_but_not_the_file_size() {
+        let list = |pattern: &str| vec![pattern.to_owned()];
+        let check = |include: Option<Vec<String>>, max_file_size, expect: (&[String], Option<u64>)| {
+            let stored =
+                RequestSettings { include: list("*.go"), max_file_size: Some(524_288), ..RequestSettings::default() };
+            let given = GivenSettings { include, max_file_size, ..GivenSettings::default() };
+            let after = settings_after_call(given, stored);
+            assert_eq!((after.include.as_slice(), after.max_file_size), expect);
+        };
+        check(None, None, (&list("*.go"), None));
+        check(None, Some(4096), (&list("*.go"), Some(4096)));
+        check(Some(list("*.py")), None, (&list("*.py"), None));
+        check(Some(Vec::new()), Some(0), (&[], Some(0)));
     }
 
     #[test]

@@ -3,12 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::{LineSpan, View};
+use cairn_domain::{ChunkRecord, LineSpan, RepositoryId, View};
 use cairn_ports::{ChunkFilter, IncludeTests};
 use cairn_ranking::{AnswerRelevance, RankedHit, estimate_tokens, words};
 
 use crate::abbreviations::other_words;
 use crate::chunk_id::ChunkId;
+use crate::modules::self_and_ancestors;
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::{KnownRepository, MAX_NOT_INDEXED, name_of, names_of_unpublished};
 use crate::retrieve::Ranked;
@@ -212,7 +213,7 @@ impl Searcher {
             num_chunks,
             without,
             suggestions,
-            modules: related_modules(&all, near, &query.words.keywords),
+            modules: related_modules(&all, &self.modules_of_best(&all, near).await?, near, &query.words.keywords),
             weak_matches: weak.iter().take(MAX_WEAK_MATCHES).map(|hit| weak_match(selected, hit)).collect(),
         };
         Ok(EmptyResult { hidden_by_scope: hidden_by_scope(num_outside(&wide, &weak)), nothing_found })
@@ -227,6 +228,17 @@ impl Searcher {
         let no_filter = ChunkFilter::default();
         let Ranked { hits, evidence, .. } = self.ranked(&query, all, &no_filter, true).await?;
         Ok(if query.relevance(evidence, &no_filter).is_relevant { hits } else { Vec::new() })
+    }
+
+    /// The names of the modules of each repository with one of the best hits.
+    async fn modules_of_best(&self, all: &[KnownRepository], hits: &[RankedHit]) -> Result<ModuleNames, QueryError> {
+        let of_best: BTreeSet<RepositoryId> =
+            hits.iter().take(MODULES_OF_BEST).map(|hit| hit.chunk.repository).collect();
+        let mut names = ModuleNames::new();
+        for known in all.iter().filter(|known| of_best.contains(&known.record.id)) {
+            names.insert(known.record.id, self.module_names(known).await?);
+        }
+        Ok(names)
     }
 
     async fn without(
@@ -301,12 +313,26 @@ fn weak_match(selected: &[KnownRepository], hit: &RankedHit) -> WeakMatch {
     }
 }
 
-/// The modules of the best hits.
-fn related_modules(all: &[KnownRepository], hits: &[RankedHit], keywords: &[String]) -> Vec<RelatedModule> {
+/// The names of the modules of repositories.
+type ModuleNames = BTreeMap<RepositoryId, BTreeSet<String>>;
+
+/// The innermost module in the list of modules that contains a chunk. `None` if only the root contains it.
+fn listed_module<'c>(names: &ModuleNames, chunk: &'c ChunkRecord) -> Option<&'c str> {
+    let names = names.get(&chunk.repository)?;
+    self_and_ancestors(&chunk.module_path).find(|name| !name.is_empty() && names.contains(*name))
+}
+
+/// The modules of the best hits. Only modules that the list of modules contains.
+fn related_modules(
+    all: &[KnownRepository],
+    names: &ModuleNames,
+    hits: &[RankedHit],
+    keywords: &[String],
+) -> Vec<RelatedModule> {
     let mut modules: BTreeMap<(String, String), Vec<&RankedHit>> = BTreeMap::new();
-    for hit in hits.iter().take(MODULES_OF_BEST).filter(|hit| !hit.chunk.module_path.is_empty()) {
-        let module = (name_of(all, hit.chunk.repository), hit.chunk.module_path.clone());
-        modules.entry(module).or_default().push(hit);
+    for hit in hits.iter().take(MODULES_OF_BEST) {
+        let Some(module) = listed_module(names, &hit.chunk) else { continue };
+        modules.entry((name_of(all, hit.chunk.repository), module.to_owned())).or_default().push(hit);
     }
     let related = |((repository, module), hits): ((String, String), Vec<&RankedHit>)| {
         let reason = reason(&module, &hits, keywords);

@@ -107,7 +107,7 @@ pub use heads::Heads;
 pub use inventory::{Coverage, Why};
 pub use known_texts::KnownTexts;
 pub use leading::NamedPlace;
-pub use modules::{Module, ModuleTree, ModulesRequest};
+pub use modules::{Module, ModuleTree, ModulesRequest, UnknownModule};
 pub use pattern_members::PatternMembers;
 pub use patterns::PatternAnswer;
 pub use question_names::NameNote;

@@ -13,7 +13,7 @@ use cairn_ranking::similarity_percent;
 use cairn_redaction::{Given, Message, quoted};
 
 use crate::bounds;
-use crate::repositories::KnownRepository;
+use crate::repositories::{KnownRepository, RepositorySelection};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Stamp};
 
 /// Names of documents that describe a module, best first, in lower case and without the extension.
@@ -21,6 +21,12 @@ const DOCUMENTS: [&str; 5] = ["agents", "readme", "claude", "overview", "archite
 /// Names of code files that document their module, best first, without the extension. A code file with the
 /// name of its folder comes after the files with these names.
 const CODE: [&str; 7] = ["__init__", "doc", "package-info", "lib", "mod", "index", "main"];
+
+/// Maximum number of repositories whose modules are compared with an unknown name.
+const MAX_COMPARED: usize = 20;
+
+/// Names of source folders, which are not part of the names of modules.
+const SOURCE_FOLDERS: [&str; 3] = ["lib", "source", "src"];
 
 /// The modules to list.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -99,6 +105,71 @@ impl Searcher {
     }
 }
 
+/// A name in a filter by module that is not the name of a module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownModule {
+    pub requested: String,
+    /// The module that has this name in another style.
+    pub meant: Option<String>,
+    /// The module with the most similar name, if no module is meant.
+    near: Option<String>,
+}
+
+impl UnknownModule {
+    /// The sentence that states which module was searched instead, or which module has a similar name.
+    pub fn note(&self) -> Message {
+        let message = Message::from("No module is called ").and(Given(&self.requested));
+        match (&self.meant, &self.near) {
+            (Some(meant), _) => message.and("; the module ").and(Given(meant)).and(" was searched."),
+            (None, Some(near)) => message.and("; the module with the most similar name is ").and(Given(near)).and("."),
+            (None, None) => message.and("."),
+        }
+    }
+}
+
+impl Searcher {
+    /// The names that no module of these repositories has.
+    pub async fn unknown_modules(
+        &self,
+        repositories: &RepositorySelection,
+        names: &[String],
+    ) -> Result<Vec<UnknownModule>, QueryError> {
+        let view = self.catalogue.view().await?;
+        let mut all = BTreeSet::new();
+        for known in self.select(&view, repositories).await?.iter().take(MAX_COMPARED) {
+            all.extend(self.module_names(known).await?);
+        }
+        let unknown = names.iter().filter(|name| !all.contains(*name)).map(|name| {
+            let meant = in_other_style(name, &all).map(str::to_owned);
+            let near = if meant.is_some() { None } else { near_module(name, all.iter()).map(str::to_owned) };
+            UnknownModule { requested: name.clone(), meant, near }
+        });
+        Ok(unknown.collect())
+    }
+
+    /// The names of all modules of a repository.
+    pub(crate) async fn module_names(&self, known: &KnownRepository) -> Result<BTreeSet<String>, QueryError> {
+        let manifest = self.manifest(known).await?.unwrap_or_default();
+        Ok(tree(&manifest.entries).into_keys().collect())
+    }
+}
+
+/// The module that has this name in another style: in another case, as a path, with a repeated part
+/// (`fisio/fisio`), or below a source folder (`src.api`).
+fn in_other_style<'m>(name: &str, all: &'m BTreeSet<String>) -> Option<&'m str> {
+    let folded = |text: &str| {
+        let text = text.replace('/', ".").to_lowercase();
+        let mut parts: Vec<&str> = text.split('.').filter(|part| !part.is_empty()).collect();
+        parts.dedup();
+        parts.join(".")
+    };
+    let name = folded(name);
+    let below = name.split_once('.').filter(|(first, _)| SOURCE_FOLDERS.contains(first));
+    let below = below.map(|(_, below)| below.to_owned());
+    let names = std::iter::once(name).chain(below).filter(|name| !name.is_empty());
+    names.into_iter().find_map(|name| all.iter().map(String::as_str).find(|module| folded(module) == name))
+}
+
 fn is_shown(name: &str, within: &str, depth: usize) -> bool {
     let below = match (name.strip_prefix(within), within.is_empty()) {
         (None, _) => return false,
@@ -137,7 +208,12 @@ fn tree(entries: &[ManifestEntry]) -> BTreeMap<String, Module> {
         }
     }
     for module in modules.values_mut() {
-        module.directory = module.directories.iter().min_by_key(|directory| directory.len()).cloned();
+        // The files of a source folder such as `src` may also belong to the root, but the root contains all
+        // folders.
+        module.directory = match module.name.is_empty() {
+            true => Some(String::new()),
+            false => module.directories.iter().min_by_key(|directory| directory.len()).cloned(),
+        };
     }
     modules
 }
@@ -151,7 +227,7 @@ fn module_name(entry: &ManifestEntry) -> String {
 }
 
 /// The name of the module and of each module that contains it: `a.b.c`, `a.b`, `a` and the root for `a.b.c`.
-fn self_and_ancestors(name: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn self_and_ancestors(name: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(name), |name| (!name.is_empty()).then(|| name.rsplit_once('.').map_or("", |(up, _)| up)))
 }
 
@@ -193,7 +269,7 @@ fn unknown_module(name: &str, known: &KnownRepository, all: &BTreeMap<String, Mo
     let repository = known.record.name.to_string();
     let message = Message::default().and(Given(name)).and(" is not a module of ").and(&known.record.name);
     let error = QueryError::new(QueryErrorCode::NotFound, message);
-    match near_module(name, all) {
+    match near_module(name, all.keys()) {
         Some(near) => error.hint(Message::from("did you mean ").and(quoted(near)).and("?")),
         None => error.hint("search for the words of the name instead").next(NextCall {
             tool: "search_code",
@@ -204,7 +280,7 @@ fn unknown_module(name: &str, known: &KnownRepository, all: &BTreeMap<String, Mo
 }
 
 /// The module whose name, or whose last part of the name, is most similar to a name that no module has.
-fn near_module<'m>(name: &str, all: &'m BTreeMap<String, Module>) -> Option<&'m str> {
+fn near_module<'m>(name: &str, all: impl Iterator<Item = &'m String>) -> Option<&'m str> {
     /// Less similar names are treated as different names.
     const LEAST_PERCENT: u32 = 60;
     let name = name.replace('/', ".");
@@ -213,7 +289,7 @@ fn near_module<'m>(name: &str, all: &'m BTreeMap<String, Module>) -> Option<&'m 
         let whole = similarity_percent(&name, module);
         whole.max(similarity_percent(&last(&name), &last(module))).filter(|percent| *percent >= LEAST_PERCENT)
     };
-    let near = all.keys().filter(|module| !module.is_empty());
+    let near = all.filter(|module| !module.is_empty());
     let near = near.filter_map(|module| Some((likeness(module)?, Reverse(module.as_str()))));
     near.max().map(|(_, Reverse(module))| module)
 }
@@ -249,11 +325,26 @@ mod tests {
     #[test]
     fn a_misspelled_module_has_a_near_module() {
         let all = modules(&FILES);
-        let near = |name: &str| near_module(name, &all);
+        let near = |name: &str| near_module(name, all.keys());
         assert_eq!(near("fiso"), Some("fisio"));
         assert_eq!(near("src/imports"), Some("fisio.imports"));
         assert_eq!(near("fisio.improts"), Some("fisio.imports"));
         assert_eq!(near("billing"), None);
+    }
+
+    #[test]
+    fn module_is_found_in_another_style() {
+        let all: BTreeSet<String> = modules(&FILES).into_keys().collect();
+        let check = |name: &str, expect: Option<&str>| assert_eq!(in_other_style(name, &all), expect, "{name}");
+        check("fisio/fisio", Some("fisio"));
+        check("fisio.fisio", Some("fisio"));
+        check("Fisio", Some("fisio"));
+        check("fisio/fisio/imports/", Some("fisio.imports"));
+        check("src.fisio.imports", Some("fisio.imports"));
+        check("COM/acme", Some("com.acme"));
+        check("other.fisio", None);
+        check("billing", None);
+        check("/", None);
     }
 
     #[test]
@@ -265,6 +356,13 @@ mod tests {
         assert_eq!(found["fisio.imports"].directory.as_deref(), Some("fisio/fisio/imports"));
         assert_eq!(found["com"].directory, None);
         assert_eq!(found["fisio"].languages.get("python"), Some(&3));
+    }
+
+    #[test]
+    fn root_is_the_whole_tree() {
+        let found = modules(&[("src/main.ts", "typescript"), ("src/api/routes.ts", "typescript")]);
+        assert_eq!(found[""].directory.as_deref(), Some(""));
+        assert_eq!(found["api"].directory.as_deref(), Some("src/api"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, ContentHash, PatternRecord};
-use cairn_patterns::pattern_chunk_text;
+use cairn_patterns::{is_of_tests, pattern_chunk_text};
 
 /// The weight of patterns is higher than the normal weight of 100, because a pattern shows how code in the
 /// repository is usually structured.
@@ -30,7 +30,7 @@ pub(crate) fn pattern_chunk(pattern: &PatternRecord) -> Option<ChunkRecord> {
         text,
         content_hash,
         module_path: pattern.module_path.clone(),
-        is_test: false,
+        is_test: is_of_tests(pattern),
         exported: false,
         documented: true,
         has_secrets: false,
@@ -72,5 +72,24 @@ pub(crate) mod fixture {
             module_path: String::new(),
             language: "python".to_owned(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::RepoPath;
+
+    use super::fixture::pattern;
+    use super::*;
+
+    #[test]
+    fn chunk_of_a_pattern_of_tests_is_test_code() {
+        let check = |path: &str, expect: bool| {
+            let mut pattern = pattern("Any");
+            pattern.members[0].path = RepoPath::parse(path).expect("a path");
+            assert_eq!(pattern_chunk(&pattern).map(|chunk| chunk.is_test), Some(expect), "{path}");
+        };
+        check("app/a.py", false);
+        check("tests/a.py", true);
     }
 }

@@ -12,7 +12,7 @@ pub struct Toolchain {
 
 /// Increase this number when a code change produces different edges, patterns or lookup keys for the same
 /// facts.
-const LINKING_VERSION: u64 = 13;
+const LINKING_VERSION: u64 = 14;
 /// Increase this number when terms or their weights change. Version 2 added term counts to every generation,
 /// version 3 added the counts of the pairs of words in names, version 4 added the counts of abbreviations,
 /// and version 5 added the names of all definitions of a chunk.

@@ -2,6 +2,8 @@
 
 use cairn_domain::{EdgeKey, EdgeKind, EdgeRecord, NodeKey, NodeKind, NodeRecord, PatternRecord, Resolution};
 
+use crate::tests_only::is_of_tests;
+
 /// Returns a node for each pattern and a FOLLOWS edge from the file of each member. Both lists are sorted by
 /// key.
 pub fn pattern_graph(patterns: &[PatternRecord]) -> (Vec<NodeRecord>, Vec<EdgeRecord>) {
@@ -26,7 +28,7 @@ fn node(pattern: &PatternRecord) -> NodeRecord {
         doc: Some(pattern.description.clone()),
         visibility: None,
         exported: false,
-        is_test: false,
+        is_test: is_of_tests(pattern),
         language: Some(pattern.language.clone()),
         module_path: pattern.module_path.clone(),
         decorators: Vec::new(),

@@ -13,12 +13,14 @@ mod describe;
 mod graph;
 mod join;
 mod shape;
+mod tests_only;
 mod text;
 mod words;
 
 pub use describe::find_patterns;
 pub use graph::pattern_graph;
 pub use shape::{PatternFile, Shape, shapes};
+pub use tests_only::is_of_tests;
 pub use text::pattern_chunk_text;
 
 /// The conditions that a cluster must meet to be a pattern.

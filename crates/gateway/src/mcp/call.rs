@@ -66,13 +66,16 @@ async fn result_of(
     match reply(agent, tool, arguments, Origin::Caller(watch)).await {
         Ok(mut reply) => {
             if reply.num_results == 0 {
-                reply.suggestions = that_work(agent, std::mem::take(&mut reply.suggestions)).await;
+                let candidates = std::mem::take(&mut reply.suggestions);
+                let candidates = indexing_here_first(agent, tool, &given, None, candidates).await;
+                reply.suggestions = that_work(agent, candidates).await;
             }
             reply.into_result(&given)
         }
         Err(mut failure) => {
             failure.error = agent.with_way_to_index(agent.outward(failure.error));
             let candidates = with_guide(&failure.error, std::mem::take(&mut failure.suggestions));
+            let candidates = indexing_here_first(agent, tool, &given, Some(&failure.error), candidates).await;
             failure.suggestions = that_work(agent, candidates).await;
             failure.into_result(&given)
         }
@@ -97,6 +100,37 @@ pub(super) fn with_guide(error: &QueryError, mut candidates: Vec<Suggestion>) ->
     candidates
 }
 
+/// Tools that answer questions about code.
+const OF_CODE: [&str; 3] = ["search_code", "read_code", "analyze_relationship"];
+
+/// If a question about code found nothing, and nothing is indexed or the caller works in a directory that is
+/// not indexed, the first suggestion is to index this directory. Calls that index other repositories are then
+/// omitted. A question that names repositories does not ask about the working directory.
+async fn indexing_here_first(
+    agent: &dyn Agent,
+    tool: &str,
+    given: &JsonObject,
+    error: Option<&QueryError>,
+    mut candidates: Vec<Suggestion>,
+) -> Vec<Suggestion> {
+    let is_absent = error.is_none_or(|error| error.code == QueryErrorCode::NotFound);
+    if !OF_CODE.contains(&tool) || !is_absent || agent.home().is_none() {
+        return candidates;
+    }
+    let is_outside = !given.contains_key("repository") && agent.works_outside_repositories().await;
+    if is_outside || is_nothing_indexed(agent).await {
+        candidates.retain(|candidate| candidate.tool != "index_repository");
+        candidates.insert(0, Suggestion::indexing_here());
+    }
+    candidates
+}
+
+async fn is_nothing_indexed(agent: &dyn Agent) -> bool {
+    let searcher = agent.searcher();
+    let Ok(view) = searcher.catalogue.view().await else { return false };
+    searcher.repositories(&view).await.is_ok_and(|known| known.is_empty())
+}
+
 /// A suggested call as a question, for front ends other than MCP.
 #[derive(Clone, Debug)]
 pub(crate) struct SuggestedQuestion {
@@ -114,17 +148,19 @@ pub(crate) async fn suggested_questions(
     let wrong_field = error.and_then(|error| error.fault.as_ref()).map(|fault| fault.field.as_str());
     let Some((tool, arguments)) = call_of(question, wrong_field) else { return Vec::new() };
     let is_read_only = ToolSpec::find(tool).is_some_and(|tool| tool.read_only);
+    let given = arguments.clone();
     let candidates = match (is_read_only, error) {
         (true, _) => candidates_of(agent, tool, arguments).await,
         // The suggestions of a tool are found by repeating the call. A call that changes the index must not
         // be repeated.
-        (false, Some(error)) => indexing::not_indexed(error.clone()).suggestions,
+        (false, Some(error)) => indexing::not_indexed(error.clone(), &given).suggestions,
         (false, None) => Vec::new(),
     };
     let candidates = match error {
         Some(error) => with_guide(error, candidates),
         None => candidates,
     };
+    let candidates = indexing_here_first(agent, tool, &given, error, candidates).await;
     as_questions(that_work(agent, candidates).await)
 }
 

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use cairn_inventory::Patterns;
 use cairn_redaction::Own;
 use cairn_search::{QueryError, QueryErrorCode};
 use cairn_wire::{GivenSettings, RequestSettings};
+use rmcp::model::JsonObject;
 use serde_json::json;
 
 use super::arguments::Arguments;
@@ -46,7 +48,8 @@ pub(super) async fn index_repository(
         max_file_size: arguments.number("max_file_size").and_then(|size| i64::try_from(size).ok()),
         changed_files: arguments.list("changed_files"),
     };
-    let progress = questions::index_watched(agent, &question, watch).await.map_err(not_indexed)?;
+    let progress = questions::index_watched(agent, &question, watch).await;
+    let progress = progress.map_err(|error| not_indexed(error, arguments.given()))?;
     if matches!(progress.state, RequestState::Failed | RequestState::Cancelled) {
         return Err(failed(&progress));
     }
@@ -87,11 +90,15 @@ async fn unknown_files(agent: &dyn Agent, progress: &IndexProgress, files: &[Str
     Some(format!("not in the repository now (deleted, ignored by git, or misspelled): {unknown}\n"))
 }
 
-/// The failure of a call that was refused before it changed anything.
-pub(super) fn not_indexed(error: QueryError) -> Failure {
+/// The failure of a call with the arguments `given` that was refused before it changed anything.
+pub(super) fn not_indexed(error: QueryError, given: &JsonObject) -> Failure {
     let is_input = matches!(error.code, QueryErrorCode::NotFound | QueryErrorCode::ValidationError);
+    let wrong = error.fault.as_ref().filter(|fault| fault.pattern.is_some()).map(|fault| fault.field.clone());
     let mut failure = Failure::from(error);
-    if is_input {
+    if let Some(call) = wrong.and_then(|field| without_invalid_patterns(&field, given)) {
+        let reason = "is the same call without the invalid patterns";
+        failure.suggestions.push(Suggestion::new("index_repository", reason, call));
+    } else if is_input {
         failure.suggestions.push(Suggestion::new(
             "list_repositories",
             "shows the names of all repositories",
@@ -100,6 +107,21 @@ pub(super) fn not_indexed(error: QueryError) -> Failure {
         failure.suggestions.push(Suggestion::guide("keeping_up_to_date", "explains the forms of `target`"));
     }
     failure
+}
+
+/// The call without the invalid patterns of a list. If no pattern of the list remains, the call does not
+/// contain the list. `None` if the list contains no invalid pattern.
+fn without_invalid_patterns(field: &str, given: &JsonObject) -> Option<JsonObject> {
+    let field = ["include_patterns", "exclude_patterns"].into_iter().find(|known| *known == field)?;
+    let patterns: Vec<String> = serde_json::from_value(given.get(field)?.clone()).ok()?;
+    let is_valid = |pattern: &&String| Patterns::compile(field, std::slice::from_ref(*pattern)).is_ok();
+    let valid: Vec<&String> = patterns.iter().filter(is_valid).collect();
+    let mut call = given.clone();
+    match valid.is_empty() {
+        true => call.remove(field),
+        false => call.insert(field.to_owned(), json!(valid)),
+    };
+    (valid.len() < patterns.len()).then_some(call)
 }
 
 async fn sources_of(agent: &dyn Agent, name: &str) -> Result<Vec<SourceStamp>, QueryError> {
@@ -223,7 +245,26 @@ async fn cancel_all(agent: &dyn Agent, name: &str) -> Result<Option<ToolReply>, 
 
 #[cfg(test)]
 mod tests {
+    use cairn_search::FieldFault;
+
     use super::*;
+
+    #[test]
+    fn invalid_patterns_are_omitted_from_the_suggested_call() {
+        let check = |given: serde_json::Value, expect: Option<serde_json::Value>| {
+            let serde_json::Value::Object(given) = given else { panic!("an object") };
+            let fault = FieldFault { pattern: Some("[x".to_owned()), ..FieldFault::of("include_patterns") };
+            let error = QueryError::new(QueryErrorCode::ValidationError, "invalid").in_field(fault);
+            let failure = not_indexed(error, &given);
+            let first = failure.suggestions.first().filter(|first| first.tool == "index_repository");
+            assert_eq!(first.map(|first| json!(first.arguments)), expect, "{given:?}");
+        };
+        let path = json!({"path": "/x"});
+        check(json!({"path": "/x", "include_patterns": ["[x"]}), Some(path.clone()));
+        let rest = json!({"path": "/x", "include_patterns": ["*.md"]});
+        check(json!({"path": "/x", "include_patterns": ["[x", "*.md", "a["]}), Some(rest));
+        check(path, None);
+    }
 
     #[test]
     fn settings_are_shown_before_and_after_indexing() {

@@ -57,9 +57,7 @@ fn nothing_listed(agent: &dyn Agent, mut reply: ToolReply, is_nothing_indexed: b
     if !is_nothing_indexed {
         reply.suggestions = vec![Suggestion::new("list_repositories", "lists all", object([]))];
     } else if agent.home().is_some() {
-        let here = object([("path", json!("."))]);
-        let reason = "nothing is indexed yet; this indexes the working directory";
-        reply.suggestions = vec![Suggestion::new("index_repository", reason, here)];
+        reply.suggestions = vec![Suggestion::indexing_here()];
     } else {
         reply.text.push_str(&agent.nothing_indexed());
         reply.extras.next_action_hint = Some(agent.nothing_indexed().to_string());

@@ -33,6 +33,12 @@ impl Suggestion {
         Self::new("list_repositories", "lists the indexed repositories", object([]))
     }
 
+    /// The call that indexes the working directory. Shown only for a directory that is not indexed.
+    pub(super) fn indexing_here() -> Self {
+        let reason = "the working directory is not indexed; this indexes it";
+        Self::new("index_repository", reason, object([("path", json!("."))]))
+    }
+
     /// Returns the call that an error suggests. The arguments are converted to the parameter types of the
     /// suggested tool.
     pub(super) fn of(call: &NextCall) -> Option<Self> {

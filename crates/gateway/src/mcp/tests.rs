@@ -38,6 +38,8 @@ struct FakeAgent {
     searcher: Searcher,
     clock: Arc<ManualClock>,
     here: Option<String>,
+    /// The value of `works_outside_repositories`.
+    is_outside: bool,
     indexed: Mutex<Vec<IndexCall>>,
     /// Number of calls of `working_repository`, which may index the working tree before it returns.
     num_first_uses: AtomicUsize,
@@ -75,6 +77,7 @@ impl FakeAgent {
             searcher,
             clock,
             here: here.map(str::to_owned),
+            is_outside: false,
             indexed: Mutex::default(),
             num_first_uses: AtomicUsize::default(),
         }
@@ -105,6 +108,10 @@ impl Agent for FakeAgent {
 
     async fn default_repository(&self) -> Option<String> {
         self.here.clone()
+    }
+
+    async fn works_outside_repositories(&self) -> bool {
+        self.is_outside
     }
 
     async fn working_repository(&self, _: Arc<dyn WatchIndexing>) -> Option<String> {
@@ -570,6 +577,30 @@ async fn glob_characters_in_names_are_literal() {
     assert!(read.text.contains("vec![0.5]"), "{}", read.text);
 }
 
+/// A path below the directory of a registered repository is a path in this repository, even if the caller
+/// works in another repository.
+#[tokio::test]
+async fn absolute_path_is_read_from_the_repository_of_its_directory() {
+    let agent = agent().await;
+    let read = async |arguments: Value, expect: Option<&str>| {
+        let called = agent.call("read_code", arguments.clone()).await;
+        let found = expect.map_or(json!("not_found"), |path| json!(path));
+        let field = if expect.is_some() { "path" } else { "code" };
+        assert_eq!(called.json[field], found, "{arguments}: {}", called.text);
+        assert!(!called.text.contains("not in demo"), "{}", called.text);
+    };
+    for name in ["target", "path"] {
+        read(json!({name: "/somewhere/demo/src/date.rs"}), Some("src/date.rs")).await;
+        read(json!({name: "/somewhere/host/team/other/lib/retry.py"}), Some("lib/retry.py")).await;
+        read(json!({name: "/somewhere/demo/src/date.rs", "repository": "demo"}), Some("src/date.rs")).await;
+        read(json!({name: "/somewhere/demo/src/date.rs", "repository": "other"}), None).await;
+        read(json!({name: "/nowhere/demo2/absent.rs"}), None).await;
+    }
+    let asked = json!({"target": "/somewhere/demo/src/date.rs", "mode": "callers"});
+    let related = agent.call("analyze_relationship", asked).await.ok();
+    assert!(related.text.contains("src/date.rs"), "{}", related.text);
+}
+
 #[tokio::test]
 async fn path_is_read_from_the_repository_that_has_it() {
     let zoo = FakeContent::new("zoo", COMMIT).file("README.md", "markdown", "# Zoo\n");
@@ -593,8 +624,35 @@ async fn empty_search_reports_excluding_filters() {
     assert!(empty.text.starts_with("nothing found"), "{}", empty.text);
     assert!(empty.text.contains("without `language`: 6 chunks"), "{}", empty.text);
     assert!(empty.text.contains("without `repository`: 2 chunks"), "{}", empty.text);
-    assert!(empty.text.contains("related modules: "), "{}", empty.text);
+    // The modules of these chunks are not in the list of modules.
+    assert!(!empty.text.contains("related modules: "), "{}", empty.text);
     assert_eq!(empty.json["nothing_found"]["without"][0]["num_chunks"], json!(6));
+}
+
+/// A name in a filter that no module has is read as the name of a module in another style. If no module is
+/// meant, the answer names the most similar module.
+#[tokio::test]
+async fn name_of_a_module_is_accepted_in_another_style() {
+    let billing = FakeContent::new("demo", COMMIT)
+        .file("billing/invoices.py", "python", "def total_of_invoice():\n    return 1\n")
+        .file("shop/cart.py", "python", "def total_of_cart():\n    return 2\n");
+    let agent = FakeAgent::new(vec![billing], Some("demo")).await;
+    let check = async |module: &str, num_results: usize, note: Option<&str>| {
+        let found = agent.call("search_code", json!({"query": "total of invoice", "module": [module]})).await.ok();
+        assert_eq!(found.json["results"].as_array().map(Vec::len), Some(num_results), "{module}: {}", found.text);
+        let notes = found.json["notes"].as_array().cloned().unwrap_or_default();
+        let is_noted = |expect: &str| notes.iter().any(|note| note.as_str().is_some_and(|text| text.contains(expect)));
+        assert_eq!(is_noted("No module is called"), note.is_some(), "{module}: {notes:?}");
+        assert!(note.is_none_or(is_noted), "{module}: {notes:?}");
+    };
+    check("billing", 1, None).await;
+    for module in ["Billing", "billing/billing", "billing.billing", "src.billing"] {
+        check(module, 1, Some("was searched")).await;
+    }
+    check("biling", 0, Some("the module with the most similar name is ")).await;
+    check("zebra", 0, Some("No module is called ")).await;
+    let empty = agent.call("search_code", json!({"query": "total of invoice", "module": "zebra"})).await.ok();
+    assert!(empty.text.contains("related modules: demo billing ("), "{}", empty.text);
 }
 
 #[tokio::test]
@@ -604,6 +662,39 @@ async fn empty_index_suggests_indexing() {
     assert!(empty.text.contains("nothing is indexed"), "{}", empty.text);
     let listed = agent.call("list_repositories", json!({})).await.ok();
     assert_eq!(listed.suggestions(), [("index_repository".to_owned(), json!({"path": "."}))]);
+}
+
+#[tokio::test]
+async fn question_outside_the_repositories_suggests_indexing_the_directory_first() {
+    let check = async |agent: &FakeAgent, tool: &str, arguments: Value, expect: bool| {
+        let called = agent.call(tool, arguments.clone()).await;
+        let suggested = called.suggestions();
+        let here = ("index_repository".to_owned(), json!({"path": "."}));
+        assert_eq!(suggested.first() == Some(&here), expect, "{tool} {arguments}: {}", called.text);
+        assert_eq!(called.text.contains("the working directory is not indexed"), expect, "{}", called.text);
+        assert!(suggested.len() <= 2, "{suggested:?}");
+    };
+    let outside = async |content| FakeAgent { is_outside: true, ..FakeAgent::new(content, None).await };
+    let questions = [
+        ("search_code", json!({"query": "zygote_frobnicator"})),
+        ("search_code", json!({"query": "zygote_frobnicator", "mode": "text"})),
+        ("read_code", json!({"symbol": "zygote_frobnicator"})),
+        ("read_code", json!({"path": "nowhere/zygote.py"})),
+        ("analyze_relationship", json!({"target": "zygote_frobnicator", "mode": "callers"})),
+    ];
+    let (empty, others) = (outside(Vec::new()).await, outside(vec![demo(), other()]).await);
+    let inside = FakeAgent::new(vec![demo(), other()], Some("demo")).await;
+    for (tool, arguments) in questions {
+        check(&empty, tool, arguments.clone(), true).await;
+        check(&others, tool, arguments.clone(), true).await;
+        check(&inside, tool, arguments.clone(), false).await;
+        let mut named = arguments;
+        named["repository"] = if tool == "read_code" { json!("demo") } else { json!(["demo"]) };
+        check(&empty, tool, named.clone(), true).await;
+        check(&others, tool, named, false).await;
+    }
+    check(&others, "read_code", json!({"symbol": "parse_http_date"}), false).await;
+    check(&others, "search_code", json!({"query": "x", "cursor": "broken"}), false).await;
 }
 
 #[tokio::test]

@@ -1,14 +1,16 @@
 //! Computes the answer to a question.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use cairn_domain::{EdgeKind, Resolution};
+use cairn_domain::{EdgeKind, Resolution, Source};
 use cairn_exact::PatternRequest;
 use cairn_languages::language_name;
 use cairn_question::QueryType;
 use cairn_search::{
     CodeRequest, EdgeDraw, ExactRequest, FieldFault, GraphRequest, NameMatching, QueryError, QueryErrorCode, Relation,
-    RepositorySelection, SAME_NAME, SearchRequest, Target, TargetType, check_patterns,
+    RepositorySelection, Restriction, SAME_NAME, SearchAnswer, SearchRequest, Searcher, Target, TargetType,
+    UnknownModule, check_patterns,
 };
 
 use super::filter::{filter, include_tests, path_globs, without_dot};
@@ -82,7 +84,35 @@ pub(crate) async fn search(agent: &dyn Agent, question: &SearchQuestion) -> Resu
         cursor: question.cursor.clone(),
         target: target(question)?,
     };
-    Ok(SearchResults::of(searcher.search(&request).await?, question.explain))
+    Ok(SearchResults::of(search_in_meant_modules(searcher, request).await?, question.explain))
+}
+
+/// The answer to the request. If no module has a name of the filter, the module that has this name in another
+/// style is searched. The notes of the answer state which module was searched.
+async fn search_in_meant_modules(searcher: &Searcher, mut request: SearchRequest) -> Result<SearchAnswer, QueryError> {
+    let answer = searcher.search(&request).await;
+    let may_be_unknown = match &answer {
+        Ok(answer) => answer
+            .nothing_found
+            .as_ref()
+            .is_some_and(|nothing| nothing.without.iter().any(|(restriction, _)| *restriction == Restriction::Modules)),
+        // The cursor of an answer from another module than the requested one.
+        Err(error) => error.code == QueryErrorCode::InvalidCursor && !request.filter.module_prefixes.is_empty(),
+    };
+    if !may_be_unknown {
+        return answer;
+    }
+    let unknown = searcher.unknown_modules(&request.repositories, &request.filter.module_prefixes).await?;
+    let mut is_changed = false;
+    for UnknownModule { requested, meant, .. } in &unknown {
+        let Some(meant) = meant else { continue };
+        let names = request.filter.module_prefixes.iter_mut().filter(|name| *name == requested);
+        names.for_each(|name| name.clone_from(meant));
+        is_changed = true;
+    }
+    let mut answer = if is_changed { searcher.search(&request).await? } else { answer? };
+    answer.notes.extend(unknown.iter().map(UnknownModule::note));
+    Ok(answer)
 }
 
 pub(crate) async fn grep(agent: &dyn Agent, question: &GrepQuestion) -> Result<GrepResults, QueryError> {
@@ -114,6 +144,7 @@ fn query_type(word: &str) -> Result<QueryType, QueryError> {
 }
 
 pub(crate) async fn read(agent: &dyn Agent, question: &ReadQuestion) -> Result<CodeText, QueryError> {
+    let question = &with_relative_path(agent, question, question.repository.as_slice()).await?;
     let Some(target) = question.target.clone() else { return read_named(agent, question).await };
     if question.path.is_some() || question.symbol.is_some() {
         return Err(wrong(
@@ -137,6 +168,7 @@ pub async fn answer_here(agent: &dyn Agent, question: &Question) -> Result<Answe
 /// reads the code there and adds a note about this. If the inferred repository contains no similar name,
 /// reads similar code in another repository.
 pub(crate) async fn read_here(agent: &dyn Agent, question: &ReadQuestion) -> Result<CodeText, QueryError> {
+    let question = &with_relative_path(agent, question, &[]).await?;
     let Some(here) = &question.repository else { return read(agent, question).await };
     let everywhere = ReadQuestion { repository: None, ..question.clone() };
     let mut elsewhere = match read(agent, question).await {
@@ -154,6 +186,45 @@ pub(crate) async fn read_here(agent: &dyn Agent, question: &ReadQuestion) -> Res
         elsewhere.notes.insert(0, format!("not in {here}; found in {}", elsewhere.repository));
     }
     Ok(elsewhere)
+}
+
+/// The question with an absolute path replaced by the repository that contains it and the path in this
+/// repository. `repositories` are the repositories that the caller named.
+async fn with_relative_path(
+    agent: &dyn Agent,
+    question: &ReadQuestion,
+    repositories: &[String],
+) -> Result<ReadQuestion, QueryError> {
+    let mut relative = question.clone();
+    for field in [&mut relative.target, &mut relative.path] {
+        let Some(text) = field.as_deref() else { continue };
+        if let Some((repository, path)) = in_local_tree(agent, text, repositories).await? {
+            *field = Some(path);
+            relative.repository = Some(repository);
+        }
+    }
+    Ok(relative)
+}
+
+/// The repository whose registered directory contains the absolute path, and the path in this repository. If
+/// directories are nested, the innermost is used. `None` for any other text.
+async fn in_local_tree(
+    agent: &dyn Agent,
+    text: &str,
+    repositories: &[String],
+) -> Result<Option<(String, String)>, QueryError> {
+    if !Path::new(text).is_absolute() {
+        return Ok(None);
+    }
+    let searcher = agent.searcher();
+    let known = searcher.select(&searcher.catalogue.view().await?, &selection(repositories)).await?;
+    let below = known.iter().filter_map(|known| {
+        let (Source::WorkTree { path } | Source::Directory { path }) = &known.record.source else { return None };
+        let below = text.strip_prefix(path.trim_end_matches('/'))?.strip_prefix('/')?;
+        (!below.is_empty()).then_some((known, below))
+    });
+    let innermost = below.min_by_key(|(known, below)| (below.len(), known.published.is_none()));
+    Ok(innermost.map(|(known, below)| (known.record.name.to_string(), below.to_owned())))
 }
 
 /// Whether the returned code may differ from the requested code.
@@ -189,11 +260,15 @@ fn code_request(agent: &dyn Agent, question: &ReadQuestion) -> Result<CodeReques
 pub(crate) async fn graph(agent: &dyn Agent, question: &GraphQuestion) -> Result<Relationships, QueryError> {
     let unknown = || unknown_word("mode", &question.mode, &Relation::ALL.map(Relation::as_str));
     let relation = Relation::parse(&question.mode).ok_or_else(unknown)?;
+    let (repositories, name) = match in_local_tree(agent, &question.target, &[]).await? {
+        Some((repository, path)) => (vec![repository], path),
+        None => (question.repositories.clone(), without_dot(&question.target).to_owned()),
+    };
     let request = GraphRequest {
-        name: without_dot(&question.target).to_owned(),
+        name,
         relation,
         context_path: question.context_path.clone(),
-        repositories: selection(&question.repositories),
+        repositories: selection(&repositories),
         limit: bounded("limit", question.limit, agent.caps().edges)?,
     };
     Ok(Relationships::of(&agent.searcher().relationship(&request).await?))

@@ -381,8 +381,8 @@ pub struct IndexQuestion {
     pub include_patterns: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exclude_patterns: Option<Vec<String>>,
-    /// Maximum file size in bytes, stored with the repository. If absent, the stored value is not changed. 0
-    /// selects the hard cap.
+    /// Maximum file size in bytes. If absent, the value in `.cairn.yaml`, the value of the operator or the
+    /// default applies. 0 selects the hard cap.
     #[serde(default)]
     #[schemars(range(min = 0, max = 10_485_760))]
     pub max_file_size: Option<i64>,

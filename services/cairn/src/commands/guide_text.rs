@@ -14,7 +14,12 @@ const NAMES: &[(&str, &str)] = &[
     ("`limit`", "`--limit`"),
     ("`max_tokens`", "`--max-tokens`"),
     ("`start_line`", "`PATH:FIRST-LAST`"),
+    ("set `mode`", "use `cairn grep`"),
     ("`mode`", "`cairn grep`"),
+    ("set `path` to a folder", "set `--path` to a folder"),
+    ("Set `path` to select one of\n   them. Every tool also accepts", "To select one of\n   them, the commands accept"),
+    ("`context_path`", "`--context-path`"),
+    ("set `repository`", "set `--repo`"),
     ("`read_code`", "`cairn show`"),
     ("`symbol`", "the name of a symbol"),
 ];
@@ -98,6 +103,8 @@ mod tests {
         check(r#"`index_repository {"cancel_run":"r1"}`"#, "`cairn runs cancel --run=r1`");
         check("`list_repositories {}`, then", "`cairn repos`, then");
         check("Set `target_type` to `filename`.", "Set `--type` to `filename`.");
+        check("a text, set `mode`. Not with `mode`.", "a text, use `cairn grep`. Not with `cairn grep`.");
+        check("set `repository` to its name (`context_path`)", "set `--repo` to its name (`--context-path`)");
         check("no call {x} and { y", "no call {x} and { y");
     }
 
@@ -110,6 +117,9 @@ mod tests {
             let text = std::fs::read_to_string(entry.path()).expect("a guide");
             let shown = with_commands(&text, &given());
             assert!(next_call(&shown).is_none() && !shown.contains("_code"), "{shown}");
+            for argument in ["set `cairn", "`mode`", "`path`", "`repository`", "`context_path`", "Every tool"] {
+                assert!(!shown.contains(argument), "{argument}: {shown}");
+            }
             for span in shown.split('`').skip(1).step_by(2).flat_map(|span| span.split("; ")) {
                 if !span.starts_with("cairn ") || span == "cairn grep" {
                     continue;

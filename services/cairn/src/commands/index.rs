@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use cairn_config::{ListedRepository, Location, parse_repository_list};
 use cairn_domain::{RepositoryId, RepositoryName, RunState, Source, Tenant};
 use cairn_gateway::answers::{ErrorReport, RequestState};
-use cairn_gateway::{Agent, check_settings, file_size};
+use cairn_gateway::{Agent, check_settings, file_size, settings_after_call};
 use cairn_git::locate;
 use cairn_ports::{Catalogue, LedgerRead, RepositoryRecord, plain_io};
 use cairn_wire::{GivenSettings, RequestSettings};
@@ -223,7 +223,7 @@ fn request(
     // After a repository was indexed by its address, it is no longer managed through the list of an
     // organisation.
     let known = known.map(|record| Box::new(RepositoryRecord { hosted: None, ..record }));
-    Ok(IndexRequest { source, name, branch, settings: patterns.over(before), rebuild, known })
+    Ok(IndexRequest { source, name, branch, settings: settings_after_call(patterns, before), rebuild, known })
 }
 
 /// Maximum number of characters of the revision in the default name of a repository.

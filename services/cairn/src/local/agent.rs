@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RepositoryName, RunId, RunState, Scope, Tenant};
-use cairn_gateway::{Agent, IndexCall, IndexStatus, Notice, WatchIndexing, check_settings};
-use cairn_git::locate;
+use cairn_gateway::{Agent, IndexCall, IndexStatus, Notice, WatchIndexing, check_settings, settings_after_call};
+use cairn_git::{locate, work_tree_root};
 use cairn_pipeline::StageError;
 use cairn_ports::{Catalogue, ErrorKind, FailureCode, LedgerRead, RepositoryRecord, RunRecord, SourceError, plain};
 use cairn_redaction::{Given, Message, Own};
@@ -84,7 +84,7 @@ impl LocalAgent {
                 match self.local.named(&source, None, &records).map_err(|error| failed(&error))? {
                     Named { known: Some(record), .. } => record,
                     Named { name, known: None } => {
-                        let settings = call.settings().over(RequestSettings::default());
+                        let settings = settings_after_call(call.settings(), RequestSettings::default());
                         let request =
                             IndexRequest { source, name, branch: None, settings, rebuild: false, known: None };
                         return Ok((request, None));
@@ -93,7 +93,7 @@ impl LocalAgent {
             }
         };
         let mut request = self.local.request_of(&record, &records).map_err(|error| internal(&error))?;
-        request.settings = call.settings().over(request.settings);
+        request.settings = settings_after_call(call.settings(), request.settings);
         Ok((request, Some(record)))
     }
 
@@ -118,6 +118,11 @@ impl Agent for LocalAgent {
             self.index_first(watch).await;
         }
         self.default_repository().await
+    }
+
+    async fn works_outside_repositories(&self) -> bool {
+        let Ok(here) = std::env::current_dir() else { return false };
+        work_tree_root(&here).is_none() && matches!(self.local.repository_of_directory(&here).await, Ok(None))
     }
 
     fn take_notice(&self) -> Option<Notice> {

@@ -55,12 +55,12 @@ async fn answer_contains_the_settings_of_the_run() -> Result<()> {
     expect(&asked, &["*.go"], &[], 4096)?;
     let exclude_patterns = Some(vec!["docs/**".to_owned()]);
     let call = IndexCall { target: "shop".to_owned(), exclude_patterns, ..IndexCall::default() };
-    expect(&service.call(call).await?, &["*.go"], &["docs/**"], 4096)?;
-    // The value 0 selects the hard cap. A call without settings keeps all settings.
-    service.call(including(&[], Some(0))).await?;
-    let asked = service.index(SHOP).await?;
+    expect(&service.call(call).await?, &["*.go"], &["docs/**"], 1_048_576)?;
+    // The value 0 selects the hard cap. A call without settings keeps the patterns, but not the size.
+    let asked = service.call(including(&[], Some(0))).await?;
     expect(&asked, &[], &["docs/**"], 10_485_760)?;
-    expect(&service.progress(&asked).await?, &[], &["docs/**"], 10_485_760)
+    expect(&service.progress(&asked).await?, &[], &["docs/**"], 10_485_760)?;
+    expect(&service.index(SHOP).await?, &[], &["docs/**"], 1_048_576)
 }
 
 /// A call to index the repository `SHOP` with these `include_patterns`.
@@ -82,22 +82,23 @@ async fn last_call_with_a_field_sets_the_field() -> Result<()> {
         Ok(())
     };
     let first = service.call(including(&["*.py"], Some(4096))).await?;
-    service.index(SHOP).await?;
     expect(&["*.py"], &[], Some(4096)).await?;
+    service.index(SHOP).await?;
+    expect(&["*.py"], &[], None).await?;
     // The sync of the first request has started, so a change of the settings must lead to a second request.
     let id = service.registered().await?[0].id;
     service.runs.dispatch(1, 2_000, 60_000).await?;
     let second = service.call(including(&["*.go"], None)).await?;
     ensure!(second.request > first.request, "the request with new patterns was joined to the running sync");
-    expect(&["*.go"], &[], Some(4096)).await?;
+    expect(&["*.go"], &[], None).await?;
     ensure!(service.runs.asked(id, second.request.context("no request")?).await?.is_some());
     // This call contains the repository's name instead of its address, and sets only `exclude_patterns`.
     let exclude_patterns = Some(vec!["docs/**".to_owned()]);
     let call = IndexCall { target: "shop".to_owned(), exclude_patterns, ..IndexCall::default() };
     service.call(call).await?;
-    expect(&["*.go"], &["docs/**"], Some(4096)).await?;
+    expect(&["*.go"], &["docs/**"], None).await?;
     service.call(including(&[], None)).await?;
-    expect(&[], &["docs/**"], Some(4096)).await?;
+    expect(&[], &["docs/**"], None).await?;
     Ok(())
 }
 

@@ -1,7 +1,9 @@
 //! Checks the patterns found in small repositories, and properties that hold for any result.
 
 use cairn_domain::{Digester, FactsKey, FileFacts, PatternRecord, RepoPath, RepositoryId, RepositoryName, Tenant};
-use cairn_patterns::{PatternFile, PatternSettings, Shape, find_patterns, pattern_chunk_text, pattern_graph, shapes};
+use cairn_patterns::{
+    PatternFile, PatternSettings, Shape, find_patterns, is_of_tests, pattern_chunk_text, pattern_graph, shapes,
+};
 use cairn_syntax::{ParseLimits, language_of, module_path, parse_file};
 use proptest::prelude::*;
 
@@ -167,6 +169,28 @@ fn test_classes_with_the_same_fixtures_form_a_pattern() {
     let helpers: Vec<(String, String)> =
         names.map(|name| file(name, "Base", &["connect", &format!("test_{name}"), &format!("test_{name}_2")])).to_vec();
     assert_eq!(patterns(&helpers), []);
+}
+
+/// A pattern is test code if and only if all its members are tests, by their paths or by their methods.
+#[test]
+fn pattern_is_test_code_if_all_members_are_tests() {
+    let check = |paths: [&str; 5], methods: &[&str], expect: bool| {
+        let names = paths.iter().zip(["Aws", "Azure", "Gcp", "Oracle", "Local"]);
+        let files: Vec<(String, String)> = names
+            .map(|(path, name)| ((*path).to_owned(), class(&format!("{name}Importer"), "Base", methods)))
+            .collect();
+        let found = patterns(&files);
+        let [pattern] = found.as_slice() else { panic!("expected one pattern, but found {}", found.len()) };
+        let (nodes, _) = pattern_graph(&found);
+        assert_eq!((is_of_tests(pattern), nodes[0].is_test), (expect, expect), "{paths:?} {methods:?}");
+    };
+    let in_code = ["app/a.py", "app/b.py", "app/c.py", "app/d.py", "app/e.py"];
+    let in_tests = ["tests/a.py", "tests/b.py", "tests/c.py", "app/test_d.py", "app/e_test.py"];
+    let one_in_code = ["tests/a.py", "tests/b.py", "tests/c.py", "tests/d.py", "app/e.py"];
+    check(in_code, &["fetch", "store"], false);
+    check(in_tests, &["fetch", "store"], true);
+    check(one_in_code, &["fetch", "store"], false);
+    check(in_code, &["setUp", "test_one"], true);
 }
 
 #[test]
