@@ -214,7 +214,7 @@ impl Classified {
         of_relation.chain(of_flow).collect()
     }
 
-    /// Replaces the positions of tokens with the positions in another list. `kept` contains the position in the
+    /// Replaces the positions of tokens with positions in another list. `kept` contains the position in the
     /// other list for each token.
     fn at(mut self, kept: &[usize]) -> Self {
         let range = |range: &mut Range<usize>| {

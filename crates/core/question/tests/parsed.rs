@@ -291,8 +291,8 @@ fn pattern_names_affect_only_how_do_questions() {
     assert_eq!((sessions.query_type, sessions.strategy.limit), (QueryType::Concept, 10));
 }
 
-/// Words that state where to search are no part of the names and subjects of a question, and do not decide its
-/// type.
+/// Words that state where to search are no part of the names and subjects of a question, and do not decide
+/// its type.
 #[test]
 fn places_languages_and_tests_do_not_change_the_rest_of_the_reading() {
     let parts = |question: &str| {
