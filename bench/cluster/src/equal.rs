@@ -42,7 +42,7 @@ async fn compare(environment: &Environment, local: &LocalMode, name: &str, path:
     environment.inside.settled(&[asked], PATIENCE).await?;
     let of_cluster = started.elapsed().as_secs_f64();
     let started = Instant::now();
-    local.index(name, &url(path))?;
+    local.index([(name.to_owned(), url(path))])?;
     let of_local = started.elapsed().as_secs_f64();
     let found: Vec<Value> = environment.inside.fingerprint_reports().await?;
     let expected = local.fingerprints()?;
