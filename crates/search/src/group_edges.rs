@@ -1,6 +1,6 @@
 //! Reads the edges of a group: the files of a directory or module.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{EdgeRecord, NodeKey, NodeRecord, Scope, View};
 use cairn_ports::{Direction, Follow, MAX_TRAVERSAL_NODES, TraversalRequest};
@@ -37,6 +37,7 @@ impl Searcher {
         relation: Relation,
     ) -> Result<GroupEdges, QueryError> {
         let mut found = GroupEdges { edges: Vec::new(), is_exact: true };
+        let inside: BTreeSet<NodeKey> = files.iter().copied().collect();
         for (direction, kinds) in relation.edges() {
             let request = TraversalRequest {
                 starts: files.to_vec(),
@@ -50,7 +51,7 @@ impl Searcher {
             };
             let traversal = self.graph.traverse(view, scope, &request).await?;
             found.is_exact &= !traversal.is_cut;
-            for reached in traversal.reached {
+            for reached in traversal.reached.into_iter().filter(|reached| !is_in_files(&inside, &reached.node)) {
                 for edge in [reached.edge].into_iter().chain(reached.other_edges) {
                     let file = if *direction == Direction::Out { edge.source } else { edge.target };
                     let (direction, other) = (*direction, reached.node.clone());
@@ -62,6 +63,11 @@ impl Searcher {
         sort(&mut found.edges, files);
         Ok(found)
     }
+}
+
+/// Whether a node is one of these files, or a definition in one of them.
+pub(crate) fn is_in_files(files: &BTreeSet<NodeKey>, node: &NodeRecord) -> bool {
+    node.path.as_ref().is_some_and(|path| files.contains(&NodeKey::file(node.repository, path)))
 }
 
 /// Whether some file may have edges that were not followed.

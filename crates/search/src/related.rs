@@ -12,6 +12,7 @@ use cairn_redaction::Message;
 
 use crate::chunk_id::ChunkId;
 use crate::go_implementers::{Implementer, Implementers};
+use crate::group_edges::is_in_files;
 use crate::named_code::{NamedCode, NamedNode};
 use crate::neighbours::{edges_to, has_full_node, via, via_edge};
 use crate::prepared_query::PreparedQuery;
@@ -100,6 +101,10 @@ impl Searcher {
         let Traversal { mut reached, is_cut } = self.edges_at(query, scope, named, (follow, kinds)).await?;
         // The source of the edge is a whole repository, so the edge has no line that could be shown.
         reached.retain(|reached| reached.node.kind != NodeKind::Repository);
+        if named.group.is_some() {
+            let files: BTreeSet<NodeKey> = named.nodes.iter().map(|named| named.node).collect();
+            reached.retain(|reached| !is_in_files(&files, &reached.node));
+        }
         let mut notes = Vec::new();
         let first = self.ends_at_other(query, scope, asked, (follow, kinds), &reached).await?;
         let implemented = self.implemented(query, scope, asked, (named, &first)).await?;

@@ -291,6 +291,35 @@ async fn analysis_accepts_modules_directories_and_packages() {
     assert_eq!(edges, ["app/web.py:3 of app/web.py"], "edges within the directory are not shown");
 }
 
+/// An edge to a definition in a file of the directory is an edge within the directory.
+#[tokio::test]
+async fn edges_to_definitions_within_the_directory_are_not_shown() {
+    let content = || {
+        FakeContent::new("app", "c1")
+            .file("auth/auth.py", "python", "from auth.session import start\n")
+            .file("auth/session.py", "python", "from db.cache import put\ndef start():\n    put()\n")
+            .file("db/cache.py", "python", "def put():\n    pass\n")
+            .symbol("auth/session.py", "start", SymbolKind::Function, (2, 3))
+            .symbol("db/cache.py", "put", SymbolKind::Function, (1, 2))
+            .edge("auth/auth.py", EdgeKind::Imports, "start", 1, 95)
+            .edge("auth/session.py", EdgeKind::Imports, "put", 1, 95)
+    };
+    let (found, _) = answer(content(), ask("imports of auth/")).await;
+    let related: Vec<String> = shown(&found).into_iter().filter(|line| line.contains(" via ")).collect();
+    assert_eq!(related, ["put via session.py (auth/session.py) IMPORTS this at line 1, 95 %"]);
+    let (_, searcher) = searcher_over(vec![content()]).await;
+    let request = GraphRequest {
+        name: "auth/".to_owned(),
+        context_path: None,
+        relation: AnalyzedRelation::Dependencies,
+        repositories: RepositorySelection::default(),
+        limit: 10,
+    };
+    let answer = searcher.relationship(&request).await.expect("an answer");
+    let others: Vec<&str> = answer.edges.iter().map(|edge| edge.other.qualified_name.as_str()).collect();
+    assert_eq!((others, answer.num_edges), (vec!["put"], 1));
+}
+
 /// If the repositories have more packages than one traversal returns, a package is found by its exact name,
 /// and the answer does not claim that other packages are absent.
 #[tokio::test]
