@@ -11,7 +11,7 @@ pub(crate) struct Round<'a> {
     pub(crate) seed: u64,
     /// The maximum number of pages that are compared for each search.
     pub(crate) max_pages: usize,
-    /// The number of questions and tool calls of each kind. Equal questions are asked only once.
+    /// The number of questions of each kind. Equal questions are asked only once.
     pub(crate) draws: usize,
     pub(crate) kinds: Kinds,
 }
