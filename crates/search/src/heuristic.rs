@@ -132,13 +132,7 @@ impl Searcher {
 /// The globs that match the files that `is_in_file` accepts for a path.
 fn globs_of(path: &str) -> Vec<String> {
     let of_literal = |path: &str| {
-        let mut literal = String::new();
-        for letter in path.trim_end_matches('/').chars() {
-            match letter {
-                '*' | '?' | '[' | ']' | '{' | '}' => literal.extend(['[', letter, ']']),
-                letter => literal.push(letter),
-            }
-        }
+        let literal = globset::escape(path.trim_end_matches('/'));
         ["", ".*", "/**"].map(|end| format!("{literal}{end}"))
     };
     let globs = possible_paths(path).flat_map(of_literal);

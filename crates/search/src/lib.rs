@@ -81,6 +81,8 @@ mod suggestions;
 mod target;
 mod term_sets;
 mod term_tables;
+#[cfg(test)]
+mod test_symbols;
 mod whole_name;
 
 use std::sync::Arc;

@@ -27,8 +27,8 @@ const MAX_FILES_OF_GROUP: usize = 500;
 const RELATIVE: [&str; 4] = ["crate", "self", "super", "."];
 
 impl Searcher {
-    /// The file or directory that has the name, or the directory of the module with the name. It is the first
-    /// of the places that [`Searcher::named_code`] finds.
+    /// The file or directory that has the name, or the directory of the module with the name.
+    /// [`Searcher::named_code`] also finds this place first.
     pub(crate) async fn named_place(
         &self,
         view: &View,

@@ -115,28 +115,14 @@ fn names_of_path(path: &RepoPath, module_path: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use cairn_domain::{LineSpan, NodeKey, RepositoryId, RepositoryName, SymbolKind, Tenant};
+    use cairn_domain::{RepositoryId, RepositoryName, Tenant};
 
     use super::*;
+    use crate::test_symbols::symbol_in;
 
     fn check(requested: &str, (path, qualified_name): (&str, &str), repository: &str, expect: Option<Nearness>) {
         let id = RepositoryId::derive(&Tenant::local(), &RepositoryName::new(repository));
-        let path = RepoPath::parse(path).expect("a path");
-        let symbol = SymbolEntry {
-            name: qualified_name.rsplit('.').next().unwrap_or(qualified_name).to_owned(),
-            qualified_name: qualified_name.to_owned(),
-            kind: SymbolKind::Class,
-            node: NodeKey::symbol(id, &path, qualified_name, SymbolKind::Class, 0),
-            path,
-            line: 1,
-            span: LineSpan::new(1, 1),
-            chunk: None,
-            language: String::new(),
-            module_path: String::new(),
-            exported: true,
-            documented: false,
-            is_test: false,
-        };
+        let symbol = symbol_in(id, path, qualified_name);
         let parts: Vec<&str> = requested.split('.').collect();
         let found = place_in(&parts, &symbol).and_then(|place| nearness(place, &symbol, repository));
         assert_eq!(found, expect, "{requested} {}", symbol.path);

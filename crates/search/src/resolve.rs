@@ -465,28 +465,14 @@ fn defined_elsewhere(symbol: &str, path: &str, elsewhere: &ResolvedSymbol) -> Qu
 
 #[cfg(test)]
 mod tests {
-    use cairn_domain::{LineSpan, NodeKey, RepoPath, RepositoryId, RepositoryName, SymbolEntry, SymbolKind, Tenant};
+    use cairn_domain::{RepositoryId, RepositoryName, SymbolEntry, Tenant};
 
     use super::*;
+    use crate::test_symbols::symbol_in;
 
     fn hit(name: &str, rank: u32, exported: bool, is_test: bool) -> ResolvedSymbol {
         let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("shop"));
-        let path = RepoPath::parse("src/a.py").expect("a path");
-        let symbol = SymbolEntry {
-            name: name.to_owned(),
-            qualified_name: name.to_owned(),
-            kind: SymbolKind::Function,
-            node: NodeKey::symbol(repository, &path, name, SymbolKind::Function, 0),
-            path,
-            line: 1,
-            span: LineSpan::new(1, 1),
-            chunk: None,
-            language: String::new(),
-            module_path: String::new(),
-            exported,
-            documented: false,
-            is_test,
-        };
+        let symbol = SymbolEntry { exported, is_test, ..symbol_in(repository, "src/a.py", name) };
         ResolvedSymbol { repository, symbol, tier: NameTier::Near, score: rank, rank, reasons: Reasons::NONE }
     }
 

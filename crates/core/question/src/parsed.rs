@@ -205,8 +205,8 @@ fn classify_without(reading: &Reading, additions: &[Range<usize>]) -> Option<Cla
 }
 
 impl Classified {
-    /// The tokens of the names in a relationship question, with the words for kinds of code next to them, and
-    /// of the ends of a flow.
+    /// The tokens that name code: the names in a relationship question, with the words for kinds of code next
+    /// to them, and the ends of a flow.
     fn named_tokens(&self, tokens: &[Token]) -> Vec<Range<usize>> {
         let of_relation = self.relation.iter().flat_map(|found| [Some(found.name.clone()), found.other.clone()]);
         let of_relation = of_relation.flatten().map(|name| with_kinds(tokens, name));

@@ -34,7 +34,9 @@ use std::sync::Arc;
 
 use cairn_domain::{LineSpan, SymbolKind};
 use cairn_ports::{ChunkFilter, IncludeTests};
-use cairn_search::{Caller, CodeRequest, CursorKey, RepositorySelection, SearchRequest, Searcher, Target};
+use cairn_search::{
+    Caller, CodeRequest, CursorKey, GraphRequest, Relation, RepositorySelection, SearchRequest, Searcher, Target,
+};
 use cairn_testkit::{FakeContent, FakeIndex, ManualClock};
 
 use counting::Counted;
@@ -56,6 +58,12 @@ async fn counted() -> (Arc<Counted>, Searcher) {
     }
     let other = FakeContent::new("other", "c2").file("notes.md", "markdown", "How a file is opened.\n");
     searcher_over(vec![many, other]).await
+}
+
+/// A request for the relations of a name in all repositories.
+fn relations_of(name: &str, relation: Relation) -> GraphRequest {
+    let repositories = RepositorySelection::default();
+    GraphRequest { name: name.to_owned(), context_path: None, relation, repositories, limit: 10 }
 }
 
 async fn searcher_over(contents: Vec<FakeContent>) -> (Arc<Counted>, Searcher) {

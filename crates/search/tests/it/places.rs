@@ -2,13 +2,10 @@
 
 use cairn_domain::SymbolKind;
 use cairn_ports::ChunkFilter;
-use cairn_search::{
-    CodeRequest, GraphRequest, NameMatching, Relation, RepositorySelection, SearchAnswer, SearchRequest, Searcher,
-    Target, TargetType,
-};
+use cairn_search::{CodeRequest, NameMatching, Relation, SearchAnswer, SearchRequest, Searcher, Target, TargetType};
 use cairn_testkit::FakeContent;
 
-use crate::{request, searcher_over};
+use crate::{relations_of, request, searcher_over};
 
 /// A repository with modules, documents, and symbols whose names are near to their names.
 fn app() -> FakeContent {
@@ -52,13 +49,7 @@ async fn read(searcher: &Searcher, target: &str) -> (String, Option<NameMatching
 
 /// The name that is used instead of the target, the reason, and the other names.
 async fn used_for_relations(searcher: &Searcher, name: &str) -> (String, String, Vec<String>) {
-    let request = GraphRequest {
-        name: name.to_owned(),
-        context_path: None,
-        relation: Relation::Dependents,
-        repositories: RepositorySelection::default(),
-        limit: 10,
-    };
+    let request = relations_of(name, Relation::Dependents);
     let answer = searcher.relationship(&request).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
     let used = answer.substitution.unwrap_or_else(|| panic!("{name} has no label"));
     (used.used, used.reason, used.similar)

@@ -5,13 +5,11 @@ use cairn_domain::{EdgeKind, SymbolKind};
 use cairn_question::QueryType;
 use cairn_ranking::via_text;
 use cairn_redaction::Message;
-use cairn_search::{
-    GraphRequest, NameMatching, Relation as AnalyzedRelation, RepositorySelection, SearchAnswer, SearchRequest,
-};
+use cairn_search::{NameMatching, Relation as AnalyzedRelation, SearchAnswer, SearchRequest};
 use cairn_testkit::FakeContent;
 
-use crate::searcher_over;
 use crate::strategies::{answer, ask, service, shown};
+use crate::{relations_of, searcher_over};
 
 #[tokio::test]
 async fn answer_states_that_a_relation_has_no_edges() {
@@ -251,14 +249,8 @@ async fn importers_of_modules_directories_and_packages_are_found() {
 /// instead of `name`, also returns that name.
 async fn dependents(name: &str, mode: AnalyzedRelation) -> (Vec<String>, Option<(String, NameMatching)>) {
     let (_, searcher) = searcher_over(vec![places()]).await;
-    let request = GraphRequest {
-        name: name.to_owned(),
-        context_path: None,
-        relation: mode,
-        repositories: RepositorySelection::default(),
-        limit: 10,
-    };
-    let answer = searcher.relationship(&request).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+    let answer =
+        searcher.relationship(&relations_of(name, mode)).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
     assert!(answer.is_exact, "{name}");
     assert_eq!(answer.num_edges, answer.edges.len() as u64, "{name}");
     let edge = |edge: &cairn_search::GraphEdge| {
@@ -308,13 +300,7 @@ async fn edges_to_definitions_within_the_directory_are_not_shown() {
     let related: Vec<String> = shown(&found).into_iter().filter(|line| line.contains(" via ")).collect();
     assert_eq!(related, ["put via session.py (auth/session.py) IMPORTS this at line 1, 95 %"]);
     let (_, searcher) = searcher_over(vec![content()]).await;
-    let request = GraphRequest {
-        name: "auth/".to_owned(),
-        context_path: None,
-        relation: AnalyzedRelation::Dependencies,
-        repositories: RepositorySelection::default(),
-        limit: 10,
-    };
+    let request = relations_of("auth/", AnalyzedRelation::Dependencies);
     let answer = searcher.relationship(&request).await.expect("an answer");
     let others: Vec<&str> = answer.edges.iter().map(|edge| edge.other.qualified_name.as_str()).collect();
     assert_eq!((others, answer.num_edges), (vec!["put"], 1));
@@ -327,13 +313,7 @@ async fn packages_beyond_the_limit_are_found_by_their_names() {
     let packages = (0..5).fold(places(), |content, number| content.package("pypi", &format!("other-{number}")));
     let (counted, searcher) = searcher_over(vec![packages]).await;
     counted.limit_nodes(2);
-    let relation = |name: &str| GraphRequest {
-        name: name.to_owned(),
-        context_path: None,
-        relation: AnalyzedRelation::Dependents,
-        repositories: RepositorySelection::default(),
-        limit: 10,
-    };
+    let relation = |name: &str| relations_of(name, AnalyzedRelation::Dependents);
     for name in ["redis", "pypi:redis", "@acme/ui"] {
         let answer = searcher.relationship(&relation(name)).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
         assert!(!answer.edges.is_empty() && answer.substitution.is_none(), "{name}: {:?}", answer.substitution);
@@ -359,13 +339,7 @@ async fn file_with_another_path_is_labelled() {
     };
     let used = async |name: &str| {
         let (_, searcher) = searcher_over(vec![content()]).await;
-        let request = GraphRequest {
-            name: name.to_owned(),
-            context_path: None,
-            relation: AnalyzedRelation::Dependents,
-            repositories: RepositorySelection::default(),
-            limit: 10,
-        };
+        let request = relations_of(name, AnalyzedRelation::Dependents);
         let answer = searcher.relationship(&request).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
         answer.substitution.map(|label| (label.used, label.matching, label.similar))
     };
