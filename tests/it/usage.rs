@@ -375,14 +375,16 @@ fn tags_and_commits_are_indexed() {
     assert_eq!(found["results"][0]["path"], "src/old.py");
     assert_eq!(found["sources"][0]["commit"], first.as_str(), "{found}");
 
-    for revision in ["v2.0", &first[..10]] {
+    index.ok(&["index", &path, "--revision", &first[..10], "--name", "by-abbreviation"]);
+    let found = index.json(&["search", "old_engine", "--repo", "by-abbreviation"]);
+    assert_eq!(found["sources"][0]["commit"], first.as_str(), "{found}");
+    for revision in ["v2.0", "0123456789", "abc"] {
         let output = index.run(&["index", &path, "--revision", revision, "--name", "other"]);
         let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            !output.status.success() && errors.contains(&format!("no branch, tag or commit `{revision}`")),
-            "{errors}"
-        );
+        assert!(errors.contains(&format!("no branch, tag or commit `{revision}`")), "{errors}");
+        assert_eq!(output.status.code(), Some(2), "{errors}");
     }
+    assert!(!index.ok(&["repos"]).contains("other"), "an unknown revision registered a repository");
     let plain = tempfile::tempdir().expect("a folder");
     let output = index.run(&["index", &plain.path().to_string_lossy(), "--revision", "v1.0"]);
     assert_eq!(output.status.code(), Some(2));

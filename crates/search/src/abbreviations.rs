@@ -1,9 +1,10 @@
 //! Finds words with the same meaning as a keyword: abbreviations and long forms such as `db` and `database`,
-//! and the synonyms that the operator configured.
+//! other spellings such as `tokenise` and `tokenize`, and the synonyms that the operator configured.
 //!
 //! A chunk that contains a word with the same meaning as a keyword counts as a chunk that contains the
 //! keyword. The synonyms that ship with Cairn are not included, because they may have a different meaning.
 
+use cairn_name_match::other_spellings;
 use cairn_question::{SynonymEntry, SynonymSource, Synonyms};
 use cairn_ranking::is_abbreviation;
 
@@ -19,7 +20,8 @@ pub(crate) fn other_words_of(word: &str, configured: &[SynonymEntry]) -> Vec<Str
     let all = Synonyms { configured, learned: &[] }.of(word);
     let (own, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, source)| *source == SynonymSource::Configured);
     let own = own.into_iter().take(MAX_CONFIGURED);
-    own.chain(others.into_iter().filter(|(synonym, _)| is_abbreviation(word, synonym))).map(|(word, _)| word).collect()
+    let abbreviations = others.into_iter().filter(|(synonym, _)| is_abbreviation(word, synonym));
+    own.chain(abbreviations).map(|(word, _)| word).chain(other_spellings(word)).collect()
 }
 
 #[cfg(test)]
@@ -31,6 +33,7 @@ mod tests {
         let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<String>>();
         assert!(other_words(&words(&["database", "parser"]), &[]).split(' ').any(|word| word == "db"));
         assert_eq!(other_words(&words(&["kafka"]), &[]), "");
+        assert_eq!(other_words(&words(&["tokenise"]), &[]), "tokenize");
     }
 
     #[test]

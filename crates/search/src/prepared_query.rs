@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cairn_domain::{ChunkKind, ChunkRecord, DenseVector, InputType, RepositoryId, View};
+use cairn_name_match::other_spellings;
 use cairn_ports::{ChunkFilter, FileHit, IncludeTests};
 use cairn_question::{ParsedQuery, QueryType, Synonyms};
 use cairn_ranking::{
@@ -206,13 +207,15 @@ impl WeightedWords {
     }
 }
 
-/// The best synonyms of the keywords. Synonyms are needed because code often uses a different word for the
-/// same thing. For a flow question, the result is empty, because synonyms would add steps of other flows.
+/// The best synonyms and the other spellings of the keywords. Synonyms are needed because code often uses a
+/// different word for the same thing. For a flow question, the result is empty, because synonyms would add steps of other flows.
 fn synonyms(parsed: &ParsedQuery, table: Synonyms<'_>, signals: Signals) -> String {
     if parsed.query_type == QueryType::Flow || !signals.has(Signal::Synonyms) {
         return String::new();
     }
-    let of_word = |word: &String| table.of(word).into_iter().take(SYNONYMS_OF_A_WORD);
-    let all: Vec<String> = parsed.subject_words.iter().flat_map(of_word).map(|(synonym, _)| synonym).collect();
-    all.join(" ")
+    let of_word = |word: &String| {
+        let synonyms = table.of(word).into_iter().take(SYNONYMS_OF_A_WORD).map(|(synonym, _)| synonym);
+        synonyms.chain(other_spellings(word)).collect::<Vec<_>>()
+    };
+    parsed.subject_words.iter().flat_map(of_word).collect::<Vec<_>>().join(" ")
 }

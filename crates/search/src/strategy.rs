@@ -6,7 +6,7 @@ use cairn_domain::{ChunkKind, ChunkRecord, View};
 use cairn_ports::ChunkFilter;
 use cairn_question::{ParseOptions, ParsedQuery, QueryType, Since, Synonyms};
 use cairn_ranking::{AnswerRelevance, RankedHit, Signal};
-use cairn_redaction::{Message, Phrase};
+use cairn_redaction::{Message, Phrase, quoted};
 
 use crate::bounds::MAX_LIMIT;
 use crate::flow_ends::is_about_module;
@@ -98,8 +98,9 @@ impl Searcher {
         let words = phrases(&stated.words);
         let mut of_attempt = notes.clone();
         of_attempt.push(Message::from("The question restricts the results: ").and(words.clone()).and("."));
-        let found = self.search_for(restricted, asked, selected, (&stated.filter, of_attempt)).await?;
+        let mut found = self.search_for(restricted, asked, selected, (&stated.filter, of_attempt)).await?;
         if answers(&found) {
+            found.notes.extend(hidden_pattern(&patterns, &found.hits));
             return Ok(Retrieved { since, ..found });
         }
         let mut found = self.search_for(whole, asked, selected, (asked.filter, notes)).await?;
@@ -276,6 +277,13 @@ const DOCUMENTS_OF_MODULE: &str = "The question is about a module, so its docume
 /// name.
 fn answers(found: &Retrieved) -> bool {
     !found.hits.is_empty() && found.relevance.is_relevant && !found.hides_related
+}
+
+/// A note about the pattern that the question names, if the restrictions in the question exclude it.
+fn hidden_pattern(patterns: &[ChunkRecord], hits: &[RankedHit]) -> Option<Message> {
+    let name = patterns.first()?.symbol.as_deref()?;
+    let is_shown = hits.iter().any(|hit| hit.chunk.kind == ChunkKind::Pattern);
+    (!is_shown).then(|| Message::from("The restrictions exclude the pattern ").and(quoted(name)).and("."))
 }
 
 /// The texts as a list of quoted phrases.

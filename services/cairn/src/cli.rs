@@ -320,8 +320,8 @@ pub struct IndexArguments {
     /// Branch of a bare repository or URL. Default: the default branch of the repository.
     #[arg(long, requires = "target")]
     pub branch: Option<String>,
-    /// Commit id or tag to index instead of a branch. The default name of the repository is then
-    /// `NAME@REVISION`.
+    /// Commit id or tag to index instead of a branch. For a repository on this machine, an abbreviated commit
+    /// id is also accepted. The default name of the repository is then `NAME@REVISION`.
     #[arg(long, value_name = "COMMIT|TAG", requires = "target", conflicts_with = "branch")]
     pub revision: Option<String>,
     /// Write all records again. Damaged data is removed first.

@@ -27,6 +27,7 @@ mod work_tree_size;
 pub use blob_id::blob_id;
 pub use disk::read_beneath;
 pub use locate::{locate, repository_name};
+pub use objects::repository::stored_revision;
 pub use private_directory::{NotPrivate, create_private_directory};
 pub use remote::clone::UnusedClone;
 pub use remote::url::{InvalidUrl, RemoteUrl};

@@ -92,6 +92,11 @@ pub(crate) fn replacements(word: &str) -> Vec<(&'static str, Replacement)> {
     found
 }
 
+/// The other spellings of a word in the shipped table.
+pub(crate) fn spellings(word: &str) -> impl Iterator<Item = &'static str> {
+    SPELLINGS.others(word)
+}
+
 /// Every word of the tables, with the signature of its letters. Short words are omitted, because a typing
 /// error often changes a short word into a different word.
 static KNOWN_WORDS: LazyLock<Vec<(&'static str, Signature)>> = LazyLock::new(|| {

@@ -173,6 +173,8 @@ pub enum QuerySince {
         month: u32,
         day: u32,
     },
+    /// The start of the last month with this number, from 1 to 12.
+    Month(u32),
 }
 
 /// Another wording of a question.
@@ -301,6 +303,7 @@ impl QuerySince {
             Since::DaysAgo(days) => Self::DaysAgo(days),
             Since::HoursAgo(hours) => Self::HoursAgo(hours),
             Since::Date { year, month, day } => Self::Date { year, month, day },
+            Since::Month(month) => Self::Month(month),
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Exact search: the tool `search_code` with a `mode`.
 
-use cairn_ranking::estimate_tokens;
 use cairn_redaction::Own;
 use cairn_search::{QueryError, QueryErrorCode};
 use rmcp::model::JsonObject;
@@ -80,7 +79,7 @@ pub(super) async fn grep(agent: &dyn Agent, arguments: &Arguments, mode: GrepMod
         let answer = questions::grep(agent, &question).await.map_err(|error| failure(error, arguments))?;
         let reply = page(&answer, &question, arguments);
         // The call for the next page may need more tokens than estimated.
-        let excess = estimate_tokens(&reply.text).saturating_sub(max_tokens);
+        let excess = reply.max_tokens(arguments.given()).saturating_sub(max_tokens);
         if excess == 0 || answer.matching_files.is_empty() {
             return Ok(reply);
         }

@@ -19,6 +19,10 @@ use crate::answers::{ErrorReport, SuggestedCall};
 pub(super) const MAX_SUGGESTIONS: usize = 2;
 /// Number of tokens that are needed to state how many results a suggested call has.
 const COUNT_TOKENS: usize = 6;
+/// Number of tokens that are counted for a cursor. The cursors of two equal calls are different texts, and
+/// estimates of their sizes differ too. A constant ensures that equal calls return equal code. Of 200,000
+/// cursors, the largest estimate is 90.
+const CURSOR_TOKENS: usize = 100;
 
 /// A reply. The suggestions are shown only if `num_results` is 0, because the answer is then empty.
 #[derive(Debug)]
@@ -112,7 +116,15 @@ impl ToolReply {
         let tokens = |suggestion: &Suggestion| estimate_tokens(&line(suggestion, given)) + COUNT_TOKENS;
         let mut of_suggestions: Vec<usize> = suggestions.iter().map(tokens).collect();
         of_suggestions.sort_unstable_by_key(|tokens| Reverse(*tokens));
-        estimate_tokens(&self.text) + of_suggestions.iter().take(MAX_SUGGESTIONS).sum::<usize>()
+        self.text_tokens() + of_suggestions.iter().take(MAX_SUGGESTIONS).sum::<usize>()
+    }
+
+    fn text_tokens(&self) -> usize {
+        let next = self.extras.next_call.as_ref().and_then(|next| next.arguments.get("cursor"));
+        match next.and_then(Value::as_str).and_then(|cursor| self.text.split_once(cursor)) {
+            Some((before, after)) => estimate_tokens(before) + CURSOR_TOKENS + estimate_tokens(after),
+            None => estimate_tokens(&self.text),
+        }
     }
 
     /// The result of a call with the arguments `given`.

@@ -465,6 +465,25 @@ async fn token_budget_holds_in_many_calls() {
     println!("{num_calls} calls stayed within `max_tokens`");
 }
 
+/// The cursors of two equal calls are different texts, but have the same influence on the size of the answer.
+#[tokio::test]
+async fn equal_calls_return_equal_code() {
+    let agent = agent().await;
+    for query in ["value compute input", "parse_http_date"] {
+        for max_tokens in (500..1_000).step_by(10) {
+            let asked = json!({
+                "query": query, "repository": "all", "limit": 2, "max_tokens": max_tokens, "explain": true,
+            });
+            let first = agent.call("search_code", asked.clone()).await.ok();
+            agent.clock.advance(Duration::from_secs(1));
+            let second = agent.call("search_code", asked).await.ok();
+            let cursors = [&first, &second].map(|called| &called.json["next_call"]["arguments"]["cursor"]);
+            assert_ne!(cursors[0], cursors[1], "{query} {max_tokens}");
+            assert_eq!(first.json["results"], second.json["results"], "{query} {max_tokens}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn suggested_call_returns_the_lines_that_were_cut() {
     let agent = agent().await;

@@ -9,8 +9,8 @@ use cairn_config::{ListedRepository, Location, parse_repository_list};
 use cairn_domain::{RepositoryId, RepositoryName, RunState, Source, Tenant};
 use cairn_gateway::answers::{ErrorReport, RequestState};
 use cairn_gateway::{Agent, check_settings, file_size, settings_after_call};
-use cairn_git::locate;
-use cairn_ports::{Catalogue, LedgerRead, RepositoryRecord, plain_io};
+use cairn_git::{locate, stored_revision};
+use cairn_ports::{Catalogue, ErrorKind, LedgerRead, RepositoryRecord, SourceError, plain_io};
 use cairn_wire::{GivenSettings, RequestSettings};
 
 use super::bars::Bars;
@@ -170,9 +170,15 @@ fn of_target(
 ) -> anyhow::Result<IndexRequest> {
     let source = locate(text, &local.remotes()).map_err(|error| unusable_target(error, text))?;
     let given_name = arguments.name.clone().map(RepositoryName::new);
-    let named = at_revision(local, &source, given_name, known, arguments.revision.as_deref())?;
-    let source = source_of_revision(source, arguments.revision.as_deref())?;
-    let branch = arguments.branch.clone().or_else(|| arguments.revision.clone());
+    let (source, revision) = match &arguments.revision {
+        Some(revision) => {
+            let (source, revision) = at_revision(source, revision)?;
+            (source, Some(revision))
+        }
+        None => (source, None),
+    };
+    let named = named_at(local, &source, given_name, known, revision.as_deref())?;
+    let branch = arguments.branch.clone().or(revision);
     request(source, named, branch, patterns, known, arguments.rebuild)
 }
 
@@ -231,7 +237,7 @@ const REVISION_IN_NAME: usize = 40;
 
 /// A repository that is indexed at a revision has a separate default name, so that the index of its working
 /// tree is kept.
-fn at_revision(
+fn named_at(
     local: &Local,
     source: &Source,
     given: Option<RepositoryName>,
@@ -257,15 +263,30 @@ fn is_in_names(character: char) -> bool {
     character.is_alphanumeric() || "._-+/@~".contains(character)
 }
 
-/// The files of a revision are read from the git objects of a repository, not from its working tree.
-fn source_of_revision(source: Source, revision: Option<&str>) -> anyhow::Result<Source> {
-    Ok(match (source, revision) {
-        (Source::WorkTree { path }, Some(_)) => Source::Bare { path },
-        (Source::Directory { path }, Some(_)) => {
+/// The source that contains the files of a revision, and the stored form of the revision. The files are read
+/// from the git objects of a repository, not from its working tree. A revision that a repository on disk does
+/// not have is an error here, so that the repository is not registered.
+fn at_revision(source: Source, revision: &str) -> anyhow::Result<(Source, String)> {
+    let path = match source {
+        Source::WorkTree { path } | Source::Bare { path } => path,
+        Source::Directory { path } => {
             bail!(wrong(format!("--revision needs a git repository, and `{path}` is a plain directory")))
         }
-        (source, _) => source,
-    })
+        Source::Url { .. } => return Ok((source, revision.to_owned())),
+    };
+    let revision = stored_revision(Path::new(&path), revision).map_err(|error| wrong_revision(error, &path))?;
+    Ok((Source::Bare { path }, revision))
+}
+
+/// The error for a revision that cannot be indexed.
+fn wrong_revision(error: SourceError, path: &str) -> anyhow::Error {
+    match (error.kind, &error.source) {
+        (ErrorKind::NotFound | ErrorKind::Invalid, Some(cause)) => {
+            wrong(format!("--revision: {cause}; `git -C '{path}' log --oneline --decorate --all` lists all of them"))
+                .into()
+        }
+        _ => error.into(),
+    }
 }
 
 /// The patterns of an option. `None` if the option is not used. A single empty pattern (`--include ''`) gives

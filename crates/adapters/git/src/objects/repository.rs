@@ -238,3 +238,35 @@ pub(crate) fn commit_id(revision: &str) -> Option<Oid> {
     let is_id = revision.len() == 40 && revision.bytes().all(|byte| byte.is_ascii_hexdigit());
     if is_id { Oid::from_str(revision).ok() } else { None }
 }
+
+/// The shortest abbreviated commit id, as in git.
+const MIN_ABBREVIATION: usize = 4;
+
+/// The form in which a revision of a repository on disk is stored: the name of a branch or tag, or the whole
+/// id of a commit. An abbreviated id is accepted, but not stored, because it may become ambiguous later.
+///
+/// # Errors
+/// `NotFound` if there is no such branch, tag or commit, and `Invalid` if several objects have ids that start
+/// with the abbreviation.
+pub fn stored_revision(path: &Path, revision: &str) -> Result<String, SourceError> {
+    let key = path.to_string_lossy();
+    let repository = OpenRepository::open(path).map_err(|error| from_git("open", &key, &error))?;
+    let unknown = match resolve(&repository, &key, Some(revision)) {
+        Ok(_) => return Ok(revision.to_owned()),
+        Err(error) => error,
+    };
+    let is_id = revision.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_id || !(MIN_ABBREVIATION..40).contains(&revision.len()) {
+        return Err(unknown);
+    }
+    let padded = Oid::from_str(&format!("{revision:0<40}")).map_err(|error| from_git("resolve", &key, &error))?;
+    let found = repository.odb().and_then(|objects| objects.exists_prefix(padded, revision.len()));
+    match found.and_then(|id| repository.commit_behind(id)) {
+        Ok(commit) => Ok(commit.id().to_string()),
+        Err(error) if error.code() == git2::ErrorCode::Ambiguous => {
+            let message = format!("the abbreviated commit id `{revision}` is ambiguous");
+            Err(failure(ErrorKind::Invalid, "resolve", &key, message))
+        }
+        Err(_) => Err(unknown),
+    }
+}

@@ -22,6 +22,8 @@ pub enum Since {
         month: u32,
         day: u32,
     },
+    /// Since the start of the last month with this number, from 1 to 12. The current month also counts.
+    Month(u32),
 }
 
 const SECONDS_OF_DAY: i64 = 86_400;
@@ -35,6 +37,11 @@ impl Since {
             Self::DaysAgo(days) => (now_seconds.div_euclid(SECONDS_OF_DAY) - i64::from(days)) * SECONDS_OF_DAY,
             Self::HoursAgo(hours) => now_seconds - i64::from(hours) * SECONDS_OF_HOUR,
             Self::Date { year, month, day } => days_since_1970(year, month, day) * SECONDS_OF_DAY,
+            Self::Month(month) => {
+                let today = now_seconds.div_euclid(SECONDS_OF_DAY);
+                let starts = (1970..).map(|year| days_since_1970(year, month, 1));
+                starts.take_while(|start| *start <= today).last().unwrap_or_default() * SECONDS_OF_DAY
+            }
         }
     }
 }
@@ -53,6 +60,7 @@ impl std::fmt::Display for Since {
             Self::DaysAgo(days) => write!(out, "{days} days ago"),
             Self::HoursAgo(hours) => write!(out, "{hours} hours ago"),
             Self::Date { year, month, day } => write!(out, "{year:04}-{month:02}-{day:02}"),
+            Self::Month(month) => out.write_str(MONTHS.split('|').nth(month as usize - 1).unwrap_or_default()),
         }
     }
 }
@@ -61,9 +69,11 @@ const UNIT: &str = "hour|hours|day|days|week|weeks|month|months|quarter|quarters
 const CHANGED: &str =
     "changed|modified|updated|added|edited|touched|committed|created|written|introduced|merged|renamed|removed|moved";
 const LAST: &str = "last|past|previous|recent";
+const CHANGES: &str = "change|changes|commits|edits|modifications|updates";
+const MONTHS: &str = "january|february|march|april|may|june|july|august|september|october|november|december";
 
-/// `UNIT`, `CHANGED` and `LAST` each match one of the words in these lists. The slots `n` and `u` are the
-/// number and the unit.
+/// `UNIT`, `CHANGED`, `LAST`, `CHANGES` and `MONTH` each match one of the words in the lists above. The slot
+/// `n` is a number.
 const RULES: &[&str] = &[
     "CHANGED? in|within|over|during|from|since the? LAST <n> UNIT",
     "CHANGED? in|within|over|during|from|since the? LAST UNIT",
@@ -72,12 +82,17 @@ const RULES: &[&str] = &[
     "CHANGED? since <n> UNIT ago",
     "CHANGED? in|within <n> UNIT $",
     "CHANGED? since|from|after|on <date>",
+    "CHANGED? since|after MONTH <year>",
+    "CHANGED? since MONTH",
     "CHANGED? since this UNIT",
     "CHANGED? since|from yesterday|today",
     "CHANGED? since monday|tuesday|wednesday|thursday|friday|saturday|sunday",
     "CHANGED yesterday|today|recently|lately",
     "CHANGED this UNIT",
     "recently CHANGED",
+    "the? LAST UNIT CHANGES",
+    "this UNIT CHANGES",
+    "yesterday|today CHANGES",
     "LAST <n> UNIT $",
     "LAST UNIT $",
     "this week|month|year $",
@@ -87,7 +102,8 @@ const RULES: &[&str] = &[
 static COMPILED: LazyLock<Vec<Phrase>> = LazyLock::new(|| RULES.iter().map(|rule| compile(rule)).collect());
 
 fn compile(rule: &'static str) -> Phrase {
-    Phrase::with_lists(rule, &[("UNIT", UNIT), ("CHANGED", CHANGED), ("LAST", LAST)])
+    let lists = [("UNIT", UNIT), ("CHANGED", CHANGED), ("LAST", LAST), ("CHANGES", CHANGES), ("MONTH", MONTHS)];
+    Phrase::with_lists(rule, &lists)
 }
 
 pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
@@ -111,6 +127,7 @@ fn value(words: &[Token]) -> Option<Since> {
     let is_any = |list: &[&str]| words.iter().any(|word| word.is_any(list));
     if let Some((last, before)) = words.split_last()
         && let Some(date) = date(&last.text)
+        && before.last().is_none_or(|word| month_of(&word.lower).is_none())
     {
         let is_year = last.text.len() == 4;
         let is_after_since = before.last().is_some_and(|word| word.is_any(&["since"]));
@@ -118,6 +135,14 @@ fn value(words: &[Token]) -> Option<Since> {
     }
     if words.last().is_some_and(|last| last.is_any(&["on", "since", "from", "after"])) {
         return None;
+    }
+    if let Some(at) = words.iter().position(|word| month_of(&word.lower).is_some()) {
+        let month = month_of(&words[at].lower)?;
+        return match &words[at + 1..] {
+            [] => Some(Since::Month(month)),
+            [year] => date(&format!("{}-{month}", year.text)),
+            _ => None,
+        };
     }
     if let Some(unit) = words.iter().find_map(|word| days_of(&word.lower)) {
         let between: Vec<u32> = words.iter().filter_map(|word| number(&word.lower)).collect();
@@ -184,8 +209,13 @@ fn number(word: &str) -> Option<u32> {
     named.or_else(|| word.parse().ok().filter(|number| (1..=10_000).contains(number)))
 }
 
+/// The number of a month, from 1 to 12.
+fn month_of(word: &str) -> Option<u32> {
+    (1..).zip(MONTHS.split('|')).find(|(_, month)| *month == word).map(|(number, _)| number)
+}
+
 fn is_time_word(word: &str) -> bool {
-    let is_rule_word = [UNIT, CHANGED, LAST].iter().any(|list| list.split('|').any(|known| known == word));
+    let is_rule_word = [UNIT, CHANGED, LAST, CHANGES].iter().any(|list| list.split('|').any(|known| known == word));
     let is_small =
         matches!(word, "in" | "within" | "over" | "during" | "from" | "since" | "the" | "ago" | "this" | "of");
     is_rule_word || is_small || number(word).is_some()
@@ -242,6 +272,26 @@ mod tests {
         check("recently changed handlers", Some(("recently changed", Since::DaysAgo(30))));
         check("code since monday", Some(("since monday", Since::DaysAgo(7))));
         check("code since 2 weeks ago", Some(("since 2 weeks ago", Since::DaysAgo(14))));
+        check("last week's changes to the parser", Some(("last week's changes", Since::DaysAgo(7))));
+        check("show this month's commits", Some(("this month's commits", Since::DaysAgo(30))));
+        check("yesterday's changes in auth", Some(("yesterday's changes", Since::DaysAgo(1))));
+    }
+
+    #[test]
+    fn month_without_year_is_the_last_such_month() {
+        const NOON: i64 = 951_825_600; // 2000-02-29T12:00:00Z
+        check("handlers changed since March", Some(("changed since March", Since::Month(3))));
+        let of_2019 = Since::Date { year: 2019, month: 12, day: 1 };
+        check("code since December 2019", Some(("since December 2019", of_2019)));
+        check("code since March without tests", Some(("since March", Since::Month(3))));
+        let check = |month: u32, year: u32| {
+            let first = Since::Date { year, month, day: 1 };
+            assert_eq!(Since::Month(month).earliest_second(NOON), first.earliest_second(0), "{month}");
+        };
+        check(1, 2000);
+        check(2, 2000);
+        check(3, 1999);
+        check(12, 1999);
     }
 
     #[test]

@@ -11,8 +11,6 @@ use super::reply::{comparable, forget_counts, has_lower_bounds, is_cut_by_time, 
 use super::{MAX_ATTEMPTS, Round, Sides, none_of};
 use crate::isolation;
 
-/// The number of calls of each kind.
-const DRAWS: usize = 2;
 /// A word with more characters than this is treated as a cursor.
 const LONGEST_WORD: usize = 60;
 
@@ -30,7 +28,7 @@ impl Sides {
         let mut agent = LocalAgent::start(self)?;
         let (mut called, mut differences) = (Called::default(), Vec::new());
         for (tool, arguments) in CALLS {
-            for _ in 0..DRAWS {
+            for _ in 0..round.draws {
                 let call = call_of(tool, arguments, &drawn.values()?)?;
                 let (mut mine, mut theirs) = self.complete_results(&mut agent, &call).await?;
                 keep_comparable_counts([&mut mine, &mut theirs]);
