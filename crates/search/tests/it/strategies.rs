@@ -241,9 +241,8 @@ async fn kinds_in_a_pattern_question_do_not_exclude_the_pattern() {
         assert!(shown(&found).contains(&"AWSImporter".to_owned()), "{question}: {:?}", shown(&found));
     }
     let (found, _) = answer(content(), ask("importer pattern in python")).await;
-    let is_stated =
-        |note: &String| note.starts_with("The restrictions exclude the pattern ") && note.contains("Importer");
-    assert!(found.notes.iter().any(is_stated), "{:?} {:?}", shown(&found), found.notes);
+    let stated = found.notes.iter().find(|note| note.starts_with("The restrictions exclude the pattern "));
+    assert!(stated.is_some_and(|note| note.contains("Importer")), "{:?} {:?}", shown(&found), found.notes);
     let classes = ChunkFilter { kinds: vec![ChunkKind::Class], ..ChunkFilter::default() };
     for (question, expect) in [
         ("importer pattern", "The filters exclude patterns, so the strategy of concept questions is used."),

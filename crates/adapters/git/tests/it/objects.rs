@@ -1,7 +1,6 @@
 //! Checks that listings of git trees equal the output of `git ls-tree -r`.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use crate::support::{Fixture, cause, find, odd_tree, paths, remote_settings, text, url};
 use cairn_domain::{EntryKind, Revision, Source};
@@ -123,7 +122,8 @@ fn repository_without_commits_is_not_found() {
     assert!(std::error::Error::source(&error).expect("cause").to_string().contains("no commit yet"));
 }
 
-/// The tree of a commit has ten billion paths, but consists of only twelve objects.
+/// The tree of a commit has ten billion paths, but consists of only twelve objects. The test ends only if a
+/// limit stops the listing.
 #[test]
 fn tree_bomb_ends_soon_with_too_large() {
     let fixture = Fixture::repository();
@@ -136,10 +136,8 @@ fn tree_bomb_ends_soon_with_too_large() {
     }
     let commit = text(fixture.git(&["commit-tree", "-m", "bomb", &id]));
     fixture.git(&["update-ref", "refs/heads/main", &commit]);
-    let started_at = Instant::now();
     let error = fixture.open(&fixture.bare()).err().expect("bounded");
     assert_eq!(error.kind, ErrorKind::TooLarge);
-    assert!(started_at.elapsed() < Duration::from_secs(5));
     assert_figure_and_limit(&error);
 }
 
@@ -364,6 +362,7 @@ fn add_empty_directories(fixture: &Fixture) {
     fixture.git(&["update-ref", "refs/heads/main", &commit]);
 }
 
+/// The test ends only if the directories are not entered.
 #[test]
 fn directories_without_files_are_not_entered() {
     let fixture = Fixture::repository();
@@ -372,10 +371,8 @@ fn directories_without_files_are_not_entered() {
     fixture.git(&["update-index", "--add", "--cacheinfo", &format!("100644,{},a.py", blob_id(b"x = 1\n"))]);
     fixture.write("a.py", "x = 1\n");
     for source in [fixture.bare(), fixture.work_tree()] {
-        let began_at = Instant::now();
         let tree = fixture.open(&source).expect("open");
         assert_eq!(paths(tree.as_ref()), ["a.py"]);
-        assert!(began_at.elapsed() < Duration::from_secs(5), "{:?}", began_at.elapsed());
     }
 }
 

@@ -60,7 +60,7 @@ impl std::fmt::Display for Since {
             Self::DaysAgo(days) => write!(out, "{days} days ago"),
             Self::HoursAgo(hours) => write!(out, "{hours} hours ago"),
             Self::Date { year, month, day } => write!(out, "{year:04}-{month:02}-{day:02}"),
-            Self::Month(month) => out.write_str(MONTHS.split('|').nth(month as usize - 1).unwrap_or_default()),
+            Self::Month(month) => out.write_str(MONTHS.split('|').nth(*month as usize - 1).unwrap_or_default()),
         }
     }
 }
@@ -81,9 +81,9 @@ const RULES: &[&str] = &[
     "CHANGED the? LAST UNIT",
     "CHANGED? since <n> UNIT ago",
     "CHANGED? in|within <n> UNIT $",
-    "CHANGED? since|from|after|on <date>",
     "CHANGED? since|after MONTH <year>",
     "CHANGED? since MONTH",
+    "CHANGED? since|from|after|on <date>",
     "CHANGED? since this UNIT",
     "CHANGED? since|from yesterday|today",
     "CHANGED? since monday|tuesday|wednesday|thursday|friday|saturday|sunday",
