@@ -378,6 +378,8 @@ fn tags_and_commits_are_indexed() {
     index.ok(&["index", &path, "--revision", &first[..10], "--name", "by-abbreviation"]);
     let found = index.json(&["search", "old_engine", "--repo", "by-abbreviation"]);
     assert_eq!(found["sources"][0]["commit"], first.as_str(), "{found}");
+    index.ok(&["index", &path, "--revision", "HEAD", "--name", "by-head"]);
+    assert_eq!(files("by-head"), ["src/new.py"]);
     for revision in ["v2.0", "0123456789", "abc"] {
         let output = index.run(&["index", &path, "--revision", revision, "--name", "other"]);
         let errors = String::from_utf8_lossy(&output.stderr);

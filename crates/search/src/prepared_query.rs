@@ -208,7 +208,8 @@ impl WeightedWords {
 }
 
 /// The best synonyms and the other spellings of the keywords. Synonyms are needed because code often uses a
-/// different word for the same thing. For a flow question, the result is empty, because synonyms would add steps of other flows.
+/// different word for the same thing. For a flow question, the result is empty, because synonyms would add
+/// steps of other flows.
 fn synonyms(parsed: &ParsedQuery, table: Synonyms<'_>, signals: Signals) -> String {
     if parsed.query_type == QueryType::Flow || !signals.has(Signal::Synonyms) {
         return String::new();

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::{RepositoryId, RunState};
+use cairn_domain::{RepositoryId, RunState, Source};
 use cairn_ports::{PublishedGeneration, RunRecord};
 use futures::future::join_all;
 
@@ -104,8 +104,15 @@ impl Searcher {
 
     async fn heads_of(&self, shown: &[(&KnownRepository, &PublishedGeneration)]) -> BTreeMap<RepositoryId, String> {
         let Some(heads) = &self.heads else { return BTreeMap::new() };
-        let read = async |known: &KnownRepository| Some((known.record.id, heads.head(&known.record).await?));
-        let read = shown.iter().take(MAX_HEADS).map(|(known, _)| read(known));
+        let read = async |known: &KnownRepository, published: &PublishedGeneration| {
+            let mut record = known.record.clone();
+            // `.cairn.yaml` may have selected the branch. A working tree has the branch that is checked out.
+            if !matches!(record.source, Source::WorkTree { .. }) {
+                record.branch = record.branch.or_else(|| published.branch.clone());
+            }
+            Some((record.id, heads.head(&record).await?))
+        };
+        let read = shown.iter().take(MAX_HEADS).map(|(known, published)| read(known, published));
         join_all(read).await.into_iter().flatten().collect()
     }
 }

@@ -321,7 +321,7 @@ pub struct IndexArguments {
     #[arg(long, requires = "target")]
     pub branch: Option<String>,
     /// Commit id or tag to index instead of a branch. For a repository on this machine, an abbreviated commit
-    /// id is also accepted. The default name of the repository is then `NAME@REVISION`.
+    /// id and `HEAD` are also accepted. The default name of the repository is then `NAME@REVISION`.
     #[arg(long, value_name = "COMMIT|TAG", requires = "target", conflicts_with = "branch")]
     pub revision: Option<String>,
     /// Write all records again. Damaged data is removed first.

@@ -122,7 +122,9 @@ fn corrected(error: &Error, given: &[String]) -> Option<Vec<String>> {
             let unknown = text(ContextKind::InvalidArg)?;
             match nearest(ContextKind::SuggestedArg, &unknown) {
                 Some(meant) => replaced(given, &unknown, meant.split([' ', '=']).next()?),
+                None if unknown == "--repo" => with_repository_first(given).or_else(|| without(given, &unknown)),
                 None if unknown.starts_with('-') => without(given, &unknown),
+                None if given.get(1).is_some_and(|command| command == "grep") => below(given, &unknown),
                 None => joined(given, &unknown),
             }
         }
@@ -172,6 +174,31 @@ fn without(given: &[String], option: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
+/// The command line with the value of `--repo` as the first argument, because some commands expect the
+/// repository there.
+fn with_repository_first(given: &[String]) -> Option<Vec<String>> {
+    let option = given.iter().position(|word| word == "--repo").filter(|option| *option > 1)?;
+    let mut words = given.to_vec();
+    let repository = (option + 1 < words.len()).then(|| words.remove(option + 1))?;
+    words.remove(option);
+    words.insert(2, repository);
+    can_be_read(&words).then_some(words)
+}
+
+/// The command line with the unexpected words as paths, as for `grep PATTERN src`.
+fn below(given: &[String], unexpected: &str) -> Option<Vec<String>> {
+    let position = given.iter().position(|word| word == unexpected).filter(|position| *position > 1)?;
+    let is_path = |word: &String| !word.starts_with('-') && std::path::Path::new(word).exists();
+    if !is_path(&given[position]) {
+        return joined(given, unexpected);
+    }
+    let num_words = given[position..].iter().take_while(|word| is_path(word)).count();
+    let mut words = given[..position].to_vec();
+    words.extend(given[position..position + num_words].iter().flat_map(|path| ["--path".to_owned(), path.clone()]));
+    words.extend_from_slice(&given[position + num_words..]);
+    Some(words)
+}
+
 /// The command line with several words replaced by one quoted text, as for `search retry with backoff`.
 fn joined(given: &[String], unexpected: &str) -> Option<Vec<String>> {
     let position = given.iter().position(|word| word == unexpected).filter(|position| *position > 1)?;
@@ -212,6 +239,9 @@ mod tests {
         let by_type = "cairn search x --type filename";
         check(&["cairn", "search", "x", "--type", "filenam"], &[by_type, "cairn search --help"]);
         check(&["cairn", "graph", "impact", "x"], &["cairn graph dependents x", "cairn graph --help"]);
+        check(&["cairn", "grep", "x", "src", "-i"], &["cairn grep x --path src -i", "cairn grep --help"]);
+        check(&["cairn", "grep", "for", "each"], &["cairn grep 'for each'", "cairn grep --help"]);
+        check(&["cairn", "show", "src/a.py", "--repo", "r"], &["cairn show r src/a.py", "cairn show --help"]);
         check(&["cairn", "find", "x"], &["cairn search x", "cairn --help"]);
         check(&["cairn", "search"], &["cairn search --help"]);
         check(&["cairn"], &["cairn --help"]);

@@ -40,19 +40,31 @@ pub(crate) fn is_word_pair(text: &str) -> bool {
 }
 
 /// The path and the name in a text that names a definition and its file: `src/server.py` and `Server.run` in
-/// `src/server.py#Server.run`. `None` for names such as `Server#run`.
+/// `src/server.py#Server.run`, `src/server.py::Server.run` and `src/server.py:Server.run`. `None` for names
+/// such as `Server#run` and `Server::run`.
 pub fn path_and_name(text: &str) -> Option<(&str, &str)> {
-    let (path, name) = text.split_once('#')?;
-    let name = name.trim();
-    (!text.contains("://") && is_path(path) && name.chars().any(char::is_alphabetic)).then_some((path, name))
+    let is_name = |name: &str| name.chars().any(char::is_alphabetic);
+    let after_hash = text.split_once('#').map(|(path, name)| (path, name.trim()));
+    let found = after_hash.filter(|(path, name)| is_path(path) && is_name(name)).or_else(|| {
+        let (path, rest) = text.split_once(':')?;
+        let name = rest.strip_prefix(':').unwrap_or(rest);
+        let is_start = name.starts_with(|first: char| first.is_alphabetic() || first == '_');
+        let is_line = name.trim_start_matches(['L', 'l']).starts_with(|first: char| first.is_ascii_digit());
+        let is_whole = is_start && !is_line && name.len() > 1 && !name.contains(['/', ' ', '-']);
+        (path.contains('/') && has_extension(path) && is_path(path) && is_whole).then_some((path, name))
+    });
+    found.filter(|_| !text.contains("://"))
 }
 
 fn is_path(text: &str) -> bool {
-    let has_extension = text.rsplit_once('.').is_some_and(|(before, extension)| {
+    (text.contains('/') || has_extension(text)) && !text.contains(char::is_whitespace)
+}
+
+fn has_extension(text: &str) -> bool {
+    text.rsplit_once('.').is_some_and(|(before, extension)| {
         let is_of_extension = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
         !before.is_empty() && (1..=5).contains(&extension.len()) && extension.chars().all(is_of_extension)
-    });
-    (text.contains('/') || has_extension) && !text.contains(char::is_whitespace)
+    })
 }
 
 /// Whether a word of a question is spelled in a way that is usual only for identifiers. The result is false

@@ -173,8 +173,11 @@ pub enum QuerySince {
         month: u32,
         day: u32,
     },
-    /// The start of the last month with this number, from 1 to 12.
-    Month(u32),
+    /// The last day with this month and day of the month.
+    DayOfYear {
+        month: u32,
+        day: u32,
+    },
 }
 
 /// Another wording of a question.
@@ -303,7 +306,7 @@ impl QuerySince {
             Since::DaysAgo(days) => Self::DaysAgo(days),
             Since::HoursAgo(hours) => Self::HoursAgo(hours),
             Since::Date { year, month, day } => Self::Date { year, month, day },
-            Since::Month(month) => Self::Month(month),
+            Since::DayOfYear { month, day } => Self::DayOfYear { month, day },
         }
     }
 }

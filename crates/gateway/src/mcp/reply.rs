@@ -20,8 +20,8 @@ pub(super) const MAX_SUGGESTIONS: usize = 2;
 /// Number of tokens that are needed to state how many results a suggested call has.
 const COUNT_TOKENS: usize = 6;
 /// Number of tokens that are counted for a cursor. The cursors of two equal calls are different texts, and
-/// estimates of their sizes differ too. A constant ensures that equal calls return equal code. Of 200,000
-/// cursors, the largest estimate is 90.
+/// estimates of their sizes differ too. A constant ensures that equal calls return equal code. The largest
+/// estimate of 200,000 random cursors is 90.
 const CURSOR_TOKENS: usize = 100;
 
 /// A reply. The suggestions are shown only if `num_results` is 0, because the answer is then empty.

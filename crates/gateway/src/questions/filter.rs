@@ -5,6 +5,7 @@ use cairn_languages::language_name;
 use cairn_ports::{ChunkFilter, IncludeTests};
 use cairn_redaction::{Given, Message};
 use cairn_search::{FieldFault, QueryError, check_patterns};
+use globset::escape;
 
 use super::page::{unknown_word, wrong};
 use super::types::{SearchQuestion, WantTests};
@@ -47,15 +48,22 @@ fn kind(word: &str) -> Result<ChunkKind, QueryError> {
 
 /// Converts a path to globs: a file matches only itself, and a folder matches all files below it. Stores also
 /// compare a pattern without `/` with file names, so a file name or glob without `/` matches in any folder.
+/// The names of files and folders may contain brackets, such as `app/[id]/page.tsx`. So a path with brackets
+/// is also compared literally.
 pub(super) fn path_globs(path: &str) -> Vec<String> {
     let path = without_dot(path);
     let is_glob = path.contains(['*', '?', '[', '{']);
     let folder = path.trim_end_matches('/');
-    match (is_glob, folder.contains('/')) {
+    let mut globs = match (is_glob, folder.contains('/')) {
         (false, _) => vec![folder.to_owned(), format!("{folder}/**")],
         (true, true) => vec![path.to_owned()],
         (true, false) => vec![format!("**/{path}")],
+    };
+    if path.contains(['[', '{']) && !path.contains(['*', '?']) {
+        let literal = escape(folder);
+        globs.extend([format!("{literal}/**"), literal]);
     }
+    globs
 }
 
 /// Removes `./` at the start. Paths are relative to the root of the repository, with or without `./`.
@@ -75,5 +83,7 @@ mod tests {
         check("src/a.rs", &["src/a.rs", "src/a.rs/**"]);
         check("*.rs", &["**/*.rs"]);
         check("src/**/*.rs", &["src/**/*.rs"]);
+        check("app/[id]", &["app/[id]", "app/[[]id[]]/**", "app/[[]id[]]"]);
+        check("src/*.{c,h}", &["src/*.{c,h}"]);
     }
 }

@@ -243,7 +243,8 @@ pub(crate) fn commit_id(revision: &str) -> Option<Oid> {
 const MIN_ABBREVIATION: usize = 4;
 
 /// The form in which a revision of a repository on disk is stored: the name of a branch or tag, or the whole
-/// id of a commit. An abbreviated id is accepted, but not stored, because it may become ambiguous later.
+/// id of a commit. An abbreviated id and `HEAD` are accepted, but not stored, because they may have a
+/// different meaning later.
 ///
 /// # Errors
 /// `NotFound` if there is no such branch, tag or commit, and `Invalid` if several objects have ids that start
@@ -251,6 +252,9 @@ const MIN_ABBREVIATION: usize = 4;
 pub fn stored_revision(path: &Path, revision: &str) -> Result<String, SourceError> {
     let key = path.to_string_lossy();
     let repository = OpenRepository::open(path).map_err(|error| from_git("open", &key, &error))?;
+    if revision == "HEAD" {
+        return resolve(&repository, &key, None).map(|(commit, _)| commit.to_string());
+    }
     let unknown = match resolve(&repository, &key, Some(revision)) {
         Ok(_) => return Ok(revision.to_owned()),
         Err(error) => error,

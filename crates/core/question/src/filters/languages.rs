@@ -63,6 +63,11 @@ fn language(tokens: &[Token], index: usize) -> Option<FoundFilter> {
     (!is_topic || is_after_in).then(|| filter(index, is_after_in, name))
 }
 
+/// Whether the word names a language and has no other meaning.
+pub(super) fn is_language(token: &Token) -> bool {
+    LANGUAGES.iter().any(|(words, _)| token.is_any(words))
+}
+
 fn filter(index: usize, is_after_in: bool, name: &'static str) -> FoundFilter {
     let start = if is_after_in { index - 1 } else { index };
     FoundFilter { tokens: start..index + 1, value: FilterValue::Language(name) }

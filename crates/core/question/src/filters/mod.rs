@@ -137,12 +137,27 @@ impl FoundFilter {
 }
 
 /// Whether the words before this token exclude what follows: "not in tests", "other than python", "anywhere
-/// but in src".
+/// but in src", "excluding python and rust".
 fn is_excluded(tokens: &[Token], at: usize) -> bool {
     let is_between = |index: &usize| tokens[*index].is_any(list("between_exclusion"));
     let Some(before) = (0..at).rev().find(|index| !is_between(index)) else { return false };
     let is_but = tokens[before].is_any(&["but"]) && before > 0 && tokens[before - 1].is_any(list("before_but"));
-    !tokens[before].ends_phrase && (is_but || tokens[before].is_any(list("exclusion")))
+    if !tokens[before].ends_phrase && (is_but || tokens[before].is_any(list("exclusion"))) {
+        return true;
+    }
+    // A further member of a list is excluded if the member before it is excluded.
+    let is_conjunction = tokens[before].is_any(&["and", "or", "nor"]);
+    let previous = if is_conjunction { before.checked_sub(1) } else { tokens[before].ends_phrase.then_some(before) };
+    previous.is_some_and(|previous| !tokens[previous].ends_clause && is_member(tokens, previous))
+}
+
+/// Whether the token is the last word of an excluded member of a list: a language, tests or the name of a
+/// file or directory.
+fn is_member(tokens: &[Token], at: usize) -> bool {
+    let token = &tokens[at];
+    let is_name =
+        languages::is_language(token) || token.is_any(list("exclusion_members")) || token.text.contains(['/', '.']);
+    is_name && is_excluded(tokens, at)
 }
 
 pub(crate) enum FilterValue {
@@ -280,6 +295,9 @@ mod tests {
         check("who calls parse in the billing module?", &["in the billing module"], "who calls parse?");
         check("authentication flow", &[], "authentication flow");
         check("errors  \"instead of  kafka ;\" in python ?", &["in python"], "errors \"instead of  kafka ;\"?");
+        check("lock renewal excluding python and rust", &[], "lock renewal excluding python and rust");
+        check("locks not in python, java or rust", &[], "locks not in python, java or rust");
+        check("code not changed since 2022", &[], "code not changed since 2022");
         check("functions that log  'a  b ;'", &["functions that"], "log 'a  b ;'");
         check("who logs `a  ;` in auth.py", &["in auth.py"], "who logs `a  ;`");
     }

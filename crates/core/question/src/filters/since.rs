@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 
-use crate::filters::{FilterValue, FoundFilter};
+use crate::filters::{FilterValue, FoundFilter, is_excluded};
 use crate::phrase::Phrase;
 use crate::tokens::Token;
 
@@ -22,8 +22,11 @@ pub enum Since {
         month: u32,
         day: u32,
     },
-    /// Since the start of the last month with this number, from 1 to 12. The current month also counts.
-    Month(u32),
+    /// Since the last day with this month and day of the month. Today also counts.
+    DayOfYear {
+        month: u32,
+        day: u32,
+    },
 }
 
 const SECONDS_OF_DAY: i64 = 86_400;
@@ -37,9 +40,9 @@ impl Since {
             Self::DaysAgo(days) => (now_seconds.div_euclid(SECONDS_OF_DAY) - i64::from(days)) * SECONDS_OF_DAY,
             Self::HoursAgo(hours) => now_seconds - i64::from(hours) * SECONDS_OF_HOUR,
             Self::Date { year, month, day } => days_since_1970(year, month, day) * SECONDS_OF_DAY,
-            Self::Month(month) => {
+            Self::DayOfYear { month, day } => {
                 let today = now_seconds.div_euclid(SECONDS_OF_DAY);
-                let starts = (1970..).map(|year| days_since_1970(year, month, 1));
+                let starts = (1970..).map(|year| days_since_1970(year, month, day.min(days_in(year, month))));
                 starts.take_while(|start| *start <= today).last().unwrap_or_default() * SECONDS_OF_DAY
             }
         }
@@ -60,7 +63,9 @@ impl std::fmt::Display for Since {
             Self::DaysAgo(days) => write!(out, "{days} days ago"),
             Self::HoursAgo(hours) => write!(out, "{hours} hours ago"),
             Self::Date { year, month, day } => write!(out, "{year:04}-{month:02}-{day:02}"),
-            Self::Month(month) => out.write_str(MONTHS.split('|').nth(*month as usize - 1).unwrap_or_default()),
+            Self::DayOfYear { month, day } => {
+                write!(out, "{day} {}", MONTHS.split('|').nth(*month as usize - 1).unwrap_or_default())
+            }
         }
     }
 }
@@ -71,9 +76,11 @@ const CHANGED: &str =
 const LAST: &str = "last|past|previous|recent";
 const CHANGES: &str = "change|changes|commits|edits|modifications|updates";
 const MONTHS: &str = "january|february|march|april|may|june|july|august|september|october|november|december";
+const MONTH_WORDS: &str = "january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|\
+                           mar|apr|jun|jul|aug|sep|sept|oct|nov|dec";
 
-/// `UNIT`, `CHANGED`, `LAST`, `CHANGES` and `MONTH` each match one of the words in the lists above. The slot
-/// `n` is a number.
+/// `UNIT`, `CHANGED`, `LAST`, `CHANGES` and `MONTH` each match one of the words in the lists above. The slots
+/// are numbers.
 const RULES: &[&str] = &[
     "CHANGED? in|within|over|during|from|since the? LAST <n> UNIT",
     "CHANGED? in|within|over|during|from|since the? LAST UNIT",
@@ -81,6 +88,9 @@ const RULES: &[&str] = &[
     "CHANGED the? LAST UNIT",
     "CHANGED? since <n> UNIT ago",
     "CHANGED? in|within <n> UNIT $",
+    "CHANGED? since|after <day> MONTH <year>",
+    "CHANGED? since|after MONTH <day> <year>",
+    "CHANGED? since|after <day> MONTH",
     "CHANGED? since|after MONTH <year>",
     "CHANGED? since MONTH",
     "CHANGED? since|from|after|on <date>",
@@ -102,7 +112,7 @@ const RULES: &[&str] = &[
 static COMPILED: LazyLock<Vec<Phrase>> = LazyLock::new(|| RULES.iter().map(|rule| compile(rule)).collect());
 
 fn compile(rule: &'static str) -> Phrase {
-    let lists = [("UNIT", UNIT), ("CHANGED", CHANGED), ("LAST", LAST), ("CHANGES", CHANGES), ("MONTH", MONTHS)];
+    let lists = [("UNIT", UNIT), ("CHANGED", CHANGED), ("LAST", LAST), ("CHANGES", CHANGES), ("MONTH", MONTH_WORDS)];
     Phrase::with_lists(rule, &lists)
 }
 
@@ -110,11 +120,14 @@ pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
     let found = COMPILED.iter().find_map(|phrase| {
         let found = phrase.find(tokens, &|found| {
             let is_noun = found.start > 0 && tokens[found.start - 1].is_any(&["the", "a", "of"]);
+            let is_change = |index: &usize| CHANGED.split('|').any(|word| tokens[*index].is_any(&[word]));
+            let first = (0..found.start).rev().take_while(is_change).last().unwrap_or(found.start);
+            let is_negated = is_excluded(tokens, first);
             let count = found.capture("n");
             let is_count = count.is_none_or(|range| {
                 tokens[range].iter().all(|token| token.is_any(&["of"]) || number(&token.lower).is_some())
             });
-            !is_noun && is_count && value(&tokens[found.start..found.end]).is_some()
+            !is_noun && !is_negated && is_count && value(&tokens[found.start..found.end]).is_some()
         })?;
         let value = FilterValue::Since(value(&tokens[found.start..found.end])?);
         Some(FoundFilter { tokens: found.start..found.end, value })
@@ -127,7 +140,7 @@ fn value(words: &[Token]) -> Option<Since> {
     let is_any = |list: &[&str]| words.iter().any(|word| word.is_any(list));
     if let Some((last, before)) = words.split_last()
         && let Some(date) = date(&last.text)
-        && before.last().is_none_or(|word| month_of(&word.lower).is_none())
+        && before.iter().all(|word| month_of(&word.lower).is_none())
     {
         let is_year = last.text.len() == 4;
         let is_after_since = before.last().is_some_and(|word| word.is_any(&["since"]));
@@ -138,9 +151,13 @@ fn value(words: &[Token]) -> Option<Since> {
     }
     if let Some(at) = words.iter().position(|word| month_of(&word.lower).is_some()) {
         let month = month_of(&words[at].lower)?;
-        return match &words[at + 1..] {
-            [] => Some(Since::Month(month)),
-            [year] => date(&format!("{}-{month}", year.text)),
+        let day_before = at.checked_sub(1).and_then(|before| day_of_month(&words[before].lower));
+        return match (day_before, &words[at + 1..]) {
+            (None, [year]) if date(&year.text).is_some() => date(&format!("{}-{month}", year.text)),
+            (day, []) => day_of_year(month, day.unwrap_or(1)),
+            (None, [day]) => day_of_year(month, day_of_month(&day.lower)?),
+            (None, [day, year]) => date(&format!("{}-{month}-{}", year.text, day_of_month(&day.lower)?)),
+            (Some(day), [year]) => date(&format!("{}-{month}-{day}", year.text)),
             _ => None,
         };
     }
@@ -209,9 +226,23 @@ fn number(word: &str) -> Option<u32> {
     named.or_else(|| word.parse().ok().filter(|number| (1..=10_000).contains(number)))
 }
 
-/// The number of a month, from 1 to 12.
+/// The number of a month, from 1 to 12. The name may be abbreviated to at least three letters.
 fn month_of(word: &str) -> Option<u32> {
-    (1..).zip(MONTHS.split('|')).find(|(_, month)| *month == word).map(|(number, _)| number)
+    let word = word.trim_end_matches('.');
+    let is_month = |month: &str| month == word || word.len() >= 3 && word.len() < 5 && month.starts_with(word);
+    (1..).zip(MONTHS.split('|')).find(|(_, month)| is_month(month)).map(|(number, _)| number)
+}
+
+/// The day of a month: `3`, `3rd`.
+fn day_of_month(word: &str) -> Option<u32> {
+    let digits = ["st", "nd", "rd", "th"].iter().find_map(|ending| word.strip_suffix(ending)).unwrap_or(word);
+    digits.parse().ok().filter(|day| (1..=31).contains(day))
+}
+
+/// `None` if the month has no such day in any year.
+fn day_of_year(month: u32, day: u32) -> Option<Since> {
+    const LEAP_YEAR: u32 = 2000;
+    (day <= days_in(LEAP_YEAR, month)).then_some(Since::DayOfYear { month, day })
 }
 
 fn is_time_word(word: &str) -> bool {
@@ -280,13 +311,20 @@ mod tests {
     #[test]
     fn month_without_year_is_the_last_such_month() {
         const NOON: i64 = 951_825_600; // 2000-02-29T12:00:00Z
-        check("handlers changed since March", Some(("changed since March", Since::Month(3))));
+        let of_year = |month, day| Since::DayOfYear { month, day };
+        check("handlers changed since March", Some(("changed since March", of_year(3, 1))));
+        check("worker code since 15 August", Some(("since 15 August", of_year(8, 15))));
+        check("worker code since Aug 15th", Some(("since Aug 15th", of_year(8, 15))));
+        check("worker code since 31 June", None);
+        let of_august = Since::Date { year: 2025, month: 8, day: 15 };
+        check("worker code since August 15, 2025", Some(("since August 15, 2025", of_august)));
+        check("worker code since 15 August 2025", Some(("since 15 August 2025", of_august)));
         let of_2019 = Since::Date { year: 2019, month: 12, day: 1 };
         check("code since December 2019", Some(("since December 2019", of_2019)));
-        check("code since March without tests", Some(("since March", Since::Month(3))));
+        check("code since March without tests", Some(("since March", of_year(3, 1))));
         let check = |month: u32, year: u32| {
             let first = Since::Date { year, month, day: 1 };
-            assert_eq!(Since::Month(month).earliest_second(NOON), first.earliest_second(0), "{month}");
+            assert_eq!(of_year(month, 1).earliest_second(NOON), first.earliest_second(0), "{month}");
         };
         check(1, 2000);
         check(2, 2000);
