@@ -146,6 +146,22 @@ fn new_files_are_found_by_their_names() {
     assert!(found["notes"].to_string().contains("changed after they were indexed"), "{found}");
 }
 
+/// The text of a file that was edited or removed on disk is that of the index, and the answer says so.
+#[test]
+fn indexed_text_of_a_changed_file_has_a_note() {
+    let (index, source) = indexed();
+    let notes = |name: &str| index.json(&["show", name])["notes"].take();
+    assert_eq!(notes("src/server.py"), Value::Null);
+    write(source.path(), "src/server.py", "class Server:\n    pass\n");
+    std::fs::remove_file(source.path().join("src/net/client.py")).expect("removed");
+    let expect =
+        |happened: &str| json!([format!("The file {happened} after it was indexed; the text is that of the index.")]);
+    assert_eq!(notes("src/server.py"), expect("changed"));
+    assert_eq!(notes("Server.run"), expect("changed"));
+    assert_eq!(notes("src/net/client.py"), expect("was removed"));
+    assert_eq!(notes("src/main.py"), Value::Null);
+}
+
 /// If too many files changed to read them all, the answer about an absent name states the number of changed
 /// files.
 #[test]

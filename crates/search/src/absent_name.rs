@@ -20,6 +20,9 @@ const MAX_ELSEWHERE: usize = 20;
 const MAX_COMPARED: usize = 100;
 /// Maximum number of calls that an error suggests.
 const MAX_CALLS: usize = 2;
+/// Minimum number of bytes of a word that an error suggests to search. Most chunks contain shorter words,
+/// such as `fn`.
+const MIN_SEARCHED_BYTES: usize = 3;
 
 impl Searcher {
     /// Adds the explanation to the error for an absent name. Other errors are not changed.
@@ -141,13 +144,15 @@ impl Explanation {
     /// that the error already suggests.
     fn add_words(&mut self, words: &[String], frequencies: &ScopeFrequencies, searches: Vec<NextCall>) {
         let counts = words.iter().map(|word| (word, frequencies.num_chunks_with(word)));
-        let present = counts.filter(|(_, num_chunks)| *num_chunks > 0);
-        match present.min_by_key(|(_, num_chunks)| *num_chunks) {
+        let present: Vec<_> = counts.filter(|(_, num_chunks)| *num_chunks > 0).collect();
+        let searched = present.iter().filter(|(word, _)| word.len() >= MIN_SEARCHED_BYTES);
+        match searched.min_by_key(|(_, num_chunks)| *num_chunks) {
             Some((word, num_chunks)) => self.calls.push(NextCall {
                 tool: "search_code",
-                reason: Message::default().and(num_chunks).and(" chunks contain ").and(Given(word)),
-                arguments: vec![("query", word.clone())],
+                reason: Message::default().and(*num_chunks).and(" chunks contain ").and(Given(word)),
+                arguments: vec![("query", (*word).clone())],
             }),
+            None if !present.is_empty() => {}
             None if frequencies.num_chunks() > 0 => {
                 let fact = Message::from("none of the ").and(frequencies.num_chunks());
                 self.facts.push(fact.and(" indexed chunks contains a word of the name"));

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use cairn_domain::{Digest, Digester, View};
+use cairn_domain::{Digest, Digester, ManifestEntry, View};
 use cairn_ports::{ChunkFilter, RepositoryRecord};
 use cairn_question::{ParseOptions, ParsedQuery, QueryType};
 use cairn_ranking::RankedHit;
 use cairn_recent::SharedRecent;
 
-use crate::changed_files::{ChangedFiles, ChangedTree};
+use crate::changed_files::{ChangedFiles, ChangedTree, FileState};
 use crate::repositories::KnownRepository;
 use crate::strategy::{Asked, Retrieved};
 use crate::{QueryError, Searcher};
@@ -60,6 +60,10 @@ impl ChangedFiles for ReadMark {
     async fn changed_files(&self, repository: &RepositoryRecord) -> Arc<ChangedTree> {
         self.is_read.store(true, Ordering::Relaxed);
         self.files.changed_files(repository).await
+    }
+
+    async fn file_state(&self, repository: &RepositoryRecord, entry: &ManifestEntry, indexed_at_ms: i64) -> FileState {
+        self.files.file_state(repository, entry, indexed_at_ms).await
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cairn_domain::{RepoPath, SymbolEntry};
+use cairn_domain::{ManifestEntry, RepoPath, SymbolEntry};
 use cairn_ports::RepositoryRecord;
 
 /// A file that is new, or that changed after it was indexed.
@@ -29,6 +29,15 @@ pub struct ChangedTree {
     pub is_unread: bool,
 }
 
+/// Whether a file of the index still has the content that was indexed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FileState {
+    /// The content is the same, or it is not known whether the content changed.
+    Same,
+    Changed,
+    Removed,
+}
+
 /// Reads and parses files that changed after the published generation was indexed. Only local mode can read
 /// working trees.
 #[async_trait]
@@ -36,4 +45,8 @@ pub trait ChangedFiles: Send + Sync {
     /// The changed files of a repository. A repository whose source is a remote has no changed files, so the
     /// question is answered only from the index.
     async fn changed_files(&self, repository: &RepositoryRecord) -> Arc<ChangedTree>;
+
+    /// The state of a file of the index. `indexed_at_ms` is the time at which the index was published, in
+    /// milliseconds since 1970.
+    async fn file_state(&self, repository: &RepositoryRecord, entry: &ManifestEntry, indexed_at_ms: i64) -> FileState;
 }

@@ -11,7 +11,7 @@ use cairn_wire::{ArtifactKind, Manifest, PackReader, decode};
 
 use crate::bounds;
 use crate::changed::{ChangedDefinition, Definitions};
-use crate::changed_files::ChangedFile;
+use crate::changed_files::{ChangedFile, FileState};
 use crate::error::REBUILD;
 use crate::file_names::is_like_a_file;
 use crate::heuristic::HeuristicDefinition;
@@ -256,10 +256,22 @@ impl Searcher {
             substitution: None,
             others: Vec::new(),
             also_in: Vec::new(),
-            notes: Vec::new(),
+            notes: self.note_of_changed_file(known, entry).await.into_iter().collect(),
             follows_pattern: None,
             stamps: self.stamps(selected, &[known.record.id]).await?,
         })
+    }
+
+    /// A sentence that states that the file was changed or removed after it was indexed.
+    async fn note_of_changed_file(&self, known: &KnownRepository, entry: &ManifestEntry) -> Option<Message> {
+        let (changed, published) = self.changed.as_ref().zip(known.published.as_ref())?;
+        let happened = match changed.file_state(&known.record, entry, published.indexed_at_ms).await {
+            FileState::Same => return None,
+            FileState::Changed => "changed",
+            FileState::Removed => "was removed",
+        };
+        let message = Message::from("The file ").and(happened).and(" after it was indexed; the text is that of ");
+        Some(message.and("the index."))
     }
 
     /// Adds the name of the pattern that the shown lines follow.

@@ -49,10 +49,12 @@ impl Searcher {
             self.named(query, scope, asked.start()),
             self.named(query, scope, asked.to.as_ref()),
         )?;
+        let has_named_end = !named_ends.is_empty();
+        let asked = if has_named_end { asked.with_named_end() } else { asked };
         let known = KnownNodes::new(&asked, &hits, &definitions, named);
         let sources = known.starts(&asked, &definitions);
         if sources.is_empty() {
-            notes.extend(note(&asked, flow, None));
+            notes.extend(note(&asked, flow, None, false));
             return Ok(hits);
         }
         let traversal = self.reached_from(&extension, &sources).await?;
@@ -70,8 +72,8 @@ impl Searcher {
         // path is not shown.
         let is_shown = path.len() > 1 || (path.len() == 1 && num_chunks == 1);
         let story = story.filter(|_| is_shown);
-        notes.extend(note(&asked, flow, story.as_ref()));
-        notes.extend(story.as_ref().and_then(|story| ends_note(&asked, flow?, story, &names, !named_ends.is_empty())));
+        notes.extend(note(&asked, flow, story.as_ref(), known.has_named_start()));
+        notes.extend(story.as_ref().and_then(|story| ends_note(&asked, flow?, story, &names, has_named_end)));
         notes.extend(names_note(&names, &path).filter(|_| is_shown));
         let Ends { from, to, .. } = asked.stated();
         let has_stated_ends = (from || to) && story.is_some_and(|story| story.has_ends);
@@ -167,13 +169,17 @@ fn shown_steps(
 }
 
 /// The sentence that states that no path, or no path with the stated ends, was found. `None` if the path that
-/// is shown has all stated ends.
-fn note(asked: &AskedEnds, flow: Option<&FlowAsked>, story: Option<&Story>) -> Option<Message> {
+/// is shown has all stated ends. `has_named_start` is true if definitions have exactly the name of the start
+/// or the subject.
+fn note(asked: &AskedEnds, flow: Option<&FlowAsked>, story: Option<&Story>, has_named_start: bool) -> Option<Message> {
     let Ends { from, to, .. } = asked.stated();
+    // The name of a definition is the start of the flow, even if the question does not say so.
+    let is_subject_start = !from && has_named_start && asked.start().is_some_and(AskedEnd::is_identifier);
+    let lacks_subject = |story: &Story| is_subject_start && story.subject < EndMatch::Whole;
     let instead = match story {
-        Some(story) if story.has_ends => return None,
+        Some(story) if story.has_ends && !lacks_subject(story) => return None,
         Some(_) => "the steps are the most relevant path.",
-        None if !from && !to => return Some(NO_PATH.into()),
+        None if !from && !to && !is_subject_start => return Some(NO_PATH.into()),
         None => "the results are in the order of relevance.",
     };
     let end =
@@ -181,7 +187,8 @@ fn note(asked: &AskedEnds, flow: Option<&FlowAsked>, story: Option<&Story>) -> O
             Some(text) => message.and(name).and(Phrase(text)),
             None => message,
         };
-    let message = end("No path".into(), " from ", from, flow.and_then(|flow| flow.from.as_ref()));
+    let start = flow.and_then(|flow| flow.from.as_ref().or(flow.subject.as_ref()));
+    let message = end("No path".into(), " from ", from || is_subject_start, start);
     let message = end(message, " to ", to, flow.and_then(|flow| flow.to.as_ref()));
     Some(message.and(" was found over three edges; ").and(instead))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use cairn_domain::RepoPath;
-use cairn_question::{FlowAsked, is_file_name};
+use cairn_question::{FlowAsked, is_file_name, is_identifier_text};
 use cairn_ranking::{EndMatch, Ends, fold_style, is_end_of_path, is_stop_word};
 
 use crate::term_sets::term_set;
@@ -15,6 +15,8 @@ pub(crate) struct AskedEnds {
     /// The code that the flow is about, for example `login` in "how does login work". If the question states
     /// no start, the flow probably starts at this code.
     subject: Option<AskedEnd>,
+    /// Whether only code with exactly the name of the end matches the end.
+    has_exact_end: bool,
 }
 
 /// The start, the end or the subject of a flow.
@@ -53,7 +55,14 @@ impl AskedEnds {
             from: end(flow.and_then(|flow| flow.from.as_ref())),
             to: end(flow.and_then(|flow| flow.to.as_ref())),
             subject: end(flow.and_then(|flow| flow.subject.as_ref())),
+            has_exact_end: false,
         }
+    }
+
+    /// The ends, if definitions have exactly the name of the end. If the end is written like a name, other
+    /// code no longer matches it.
+    pub(crate) fn with_named_end(self) -> Self {
+        Self { has_exact_end: self.to.as_ref().is_some_and(AskedEnd::is_identifier), ..self }
     }
 
     /// The ends that the question states.
@@ -75,7 +84,8 @@ impl AskedEnds {
             directories: term_set(path.directory()),
         };
         let exactness = |end: Option<&AskedEnd>| end.map_or(EndMatch::None, |end| end.exactness(name, path, &terms));
-        (exactness(self.start()), exactness(self.to.as_ref()))
+        let to = exactness(self.to.as_ref());
+        (exactness(self.start()), if self.has_exact_end { to.only_whole() } else { to })
     }
 }
 
@@ -104,6 +114,11 @@ impl AskedEnd {
             Self::Place(_) => None,
             Self::Words { name, .. } => Some(name),
         }
+    }
+
+    /// Whether the words are written like the name of a definition.
+    pub(crate) fn is_identifier(&self) -> bool {
+        self.name().is_some_and(is_identifier_text)
     }
 
     /// Whether several words describe the start or the end.

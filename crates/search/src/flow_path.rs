@@ -102,7 +102,7 @@ impl KnownNodes {
     fn match_chunks(&mut self) {
         if self.has_named_start() {
             for node in self.0.values_mut() {
-                node.from = only_whole(node.from);
+                node.from = node.from.only_whole();
             }
             return;
         }
@@ -113,7 +113,8 @@ impl KnownNodes {
         }
     }
 
-    fn has_named_start(&self) -> bool {
+    /// Whether some definition has exactly the name of the start or the subject.
+    pub(crate) fn has_named_start(&self) -> bool {
         self.0.values().any(|node| node.from == EndMatch::Whole)
     }
 
@@ -146,7 +147,7 @@ impl KnownNodes {
             let Some(path) = &node.path else { continue };
             relevance.entry(node.key).or_insert_with(|| {
                 let (from, to) = asked.matches(&node.qualified_name, path);
-                let from = if has_named_start { only_whole(from) } else { from };
+                let from = if has_named_start { from.only_whole() } else { from };
                 Relevance { from, to, ..Relevance::default() }
             });
         }
@@ -188,10 +189,6 @@ impl KnownNodes {
         let reached: &'a Reached = reached.get(&key).copied()?;
         Some((&reached.node.qualified_name, reached.node.path.as_ref()?))
     }
-}
-
-fn only_whole(found: EndMatch) -> EndMatch {
-    if found == EndMatch::Whole { found } else { EndMatch::None }
 }
 
 /// All edges that lead to a reached node.

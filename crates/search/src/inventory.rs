@@ -118,7 +118,12 @@ impl Searcher {
 
 /// The error for a path that the snapshot does not contain, with the most similar paths of the snapshot.
 fn not_in_snapshot(coverage: &Coverage, path: &str) -> QueryError {
-    let message = Message::default().and(Given(path)).and(" is not a path of the snapshot of ");
+    let directory = path.trim_end_matches('/');
+    let is_below =
+        |entry: &ManifestEntry| entry.path.as_str().strip_prefix(directory).is_some_and(|below| below.starts_with('/'));
+    let is_directory = coverage.entries.iter().any(is_below);
+    let fact = if is_directory { " is a directory of the snapshot of " } else { " is not a path of the snapshot of " };
+    let message = Message::default().and(Given(path)).and(fact);
     let mut error = QueryError::new(QueryErrorCode::NotFound, message.and(Given(&coverage.repository)));
     error.similar_files = similar_paths(&coverage.entries, path);
     if let Some(best) = error.similar_files.first().cloned() {
@@ -128,7 +133,10 @@ fn not_in_snapshot(coverage: &Coverage, path: &str) -> QueryError {
             arguments: vec![("repository", coverage.repository.clone()), ("path", best)],
         });
     }
-    error.hint("git ignores it, it is newer than the index, or the path is mistyped")
+    error.hint(match is_directory {
+        true => "pass the path of a file; each file has its own outcome",
+        false => "git ignores it, it is newer than the index, or the path is mistyped",
+    })
 }
 
 /// The most similar paths, whatever their outcome is. A path is similar if the whole path or its base name is

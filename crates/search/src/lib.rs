@@ -94,7 +94,7 @@ use cairn_ranking::{Signals, WordSimilarity};
 pub use answer_cache::AnswerCache;
 pub use bounds::patterns as check_patterns;
 pub use caller::{Allowed, Caller};
-pub use changed_files::{ChangedFile, ChangedFiles, ChangedTree};
+pub use changed_files::{ChangedFile, ChangedFiles, ChangedTree, FileState};
 pub use code::{Code, CodeRequest};
 pub use cursor::CursorKey;
 pub use empty_result::{NothingFound, RelatedModule, Restriction, WeakMatch};

@@ -226,7 +226,7 @@ impl Searcher {
         for attempt in tries(asked, name) {
             let place = match attempt {
                 Try::Symbols => {
-                    let found = self.definitions_of(view, (scope, selected), request).await?;
+                    let found = self.definitions_of(view, (scope, selected), asked.relation, request).await?;
                     if found.is_final() {
                         return Ok(found);
                     }
@@ -257,7 +257,7 @@ impl Searcher {
         }
         let definitions = match definitions {
             Some(definitions) => definitions,
-            None => self.definitions_of(view, (scope, selected), request).await?,
+            None => self.definitions_of(view, (scope, selected), asked.relation, request).await?,
         };
         let is_no_symbol = asked.kind.is_some_and(|kind| kind != NamedKind::Symbol) || is_like_a_file(name);
         Ok(definitions.without_place(is_no_symbol, absent_note))
@@ -267,12 +267,13 @@ impl Searcher {
         &self,
         view: &View,
         (scope, selected): (&Scope, &[KnownRepository]),
+        relation: Relation,
         request: NameRequest<'_>,
     ) -> Result<NamedAs, QueryError> {
         match self.definitions(view, scope, selected, request).await {
             Ok(Definitions::Changed(found)) => Ok(NamedAs::Changed(found)),
             Ok(Definitions::Heuristic(found)) => Ok(NamedAs::Line(found)),
-            Ok(Definitions::Indexed(resolved)) if is_meant(&resolved, request.name) => {
+            Ok(Definitions::Indexed(resolved)) if is_meant(&resolved, request.name, relation) => {
                 Ok(NamedAs::Definitions(resolved))
             }
             Ok(Definitions::Indexed(resolved)) => {
@@ -291,8 +292,15 @@ impl Searcher {
 }
 
 /// Whether a near name is similar enough to the requested name. A phrase may be a description instead of a
-/// name, so a near name is used only if it is very similar to the phrase.
-fn is_meant(resolved: &Resolved, name: &str) -> bool {
+/// name, so a near name is used only if it is very similar to the phrase. Only types have subtypes and
+/// supertypes, so a near name of other code is not used for these relations.
+fn is_meant(resolved: &Resolved, name: &str, relation: Relation) -> bool {
+    let mut kinds = resolved.definitions.iter().map(|hit| hit.symbol.kind);
+    let is_of_types = matches!(relation, Relation::Subtypes | Relation::Supertypes | Relation::Hierarchy);
+    if resolved.is_same_name() {
+        return true;
+    }
     let score = resolved.definitions.first().map_or(0, |best| best.score);
-    resolved.is_same_name() || !name.contains(char::is_whitespace) || score >= MIN_LEADING_SCORE
+    (!is_of_types || kinds.any(|kind| kind.is_type() || kind == SymbolKind::Module))
+        && (!name.contains(char::is_whitespace) || score >= MIN_LEADING_SCORE)
 }

@@ -73,7 +73,8 @@ pub(crate) fn is_identifier(token: &Token) -> bool {
     token.kind == TokenKind::Word && is_identifier_text(&token.text)
 }
 
-pub(crate) fn is_identifier_text(text: &str) -> bool {
+/// Whether a text is written like the name of a definition: `get_user`, `getUser`, `Server.run`, `run()`.
+pub fn is_identifier_text(text: &str) -> bool {
     if path_and_name(text).is_some() {
         return true;
     }

@@ -3,12 +3,14 @@
 use std::ops::RangeInclusive;
 
 use crate::identifiers::{is_bare_file, is_file_text};
+use crate::members::with_joined_members;
 use crate::tokens::{Token, tokenize};
 
 /// Line numbers after the name of a file. The first line is line 1.
 pub type Lines = RangeInclusive<u32>;
 
-/// The tokens of a question. The text of a token that names a position in a file is the name of the file.
+/// The tokens of a question. The text of a token that names a position in a file is the name of the file. A
+/// token that describes a member has the text of its name: "the run method of Worker" is `Worker.run`.
 pub(crate) fn tokens_of(question: &str) -> Vec<Token> {
     let mut tokens = tokenize(question);
     for token in &mut tokens {
@@ -16,7 +18,7 @@ pub(crate) fn tokens_of(question: &str) -> Vec<Token> {
             (token.text, token.lower, token.lines) = (file.to_owned(), file.to_lowercase(), Some(lines));
         }
     }
-    tokens
+    with_joined_members(&tokens)
 }
 
 /// The name of a file and the lines in a text that consists of both. `None` for every other text.

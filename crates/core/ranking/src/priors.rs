@@ -194,7 +194,7 @@ fn all_priors(chunk: &ChunkRecord, subjects: Subjects) -> Vec<Prior> {
     let is_asked = subjects.file_kind.is_some_and(|kind| kind.contains(chunk));
     match chunk.kind {
         _ if subjects.work && is_guide(chunk) => found.push(GUIDE),
-        ChunkKind::Navigation if subjects.navigation => found.push(NAVIGATION),
+        ChunkKind::Navigation if subjects.navigation || subjects.patterns => found.push(NAVIGATION),
         _ if is_document(chunk) && !subjects.documents && !is_asked => found.push(DOCUMENT),
         ChunkKind::Pattern if !subjects.patterns => found.push(PATTERN),
         _ => {}
@@ -307,6 +307,7 @@ mod tests {
         check(&of_kind("INSTALL", ChunkKind::Text), "how to compile the code", &["guide"]);
         check(&of_kind("Makefile", ChunkKind::Config), "how to build it", &[]);
         check(&of_kind("README.md", ChunkKind::Navigation), "readme", &[]);
+        check(&of_kind("docs/patterns.md", ChunkKind::Navigation), "import pattern", &["navigation"]);
         check(&of_kind("docs/a.md", ChunkKind::Section), "x", &["document"]);
         check(&of_kind("a.toml", ChunkKind::Config), "what does a.toml set", &[]);
         check(&of_kind("lib/common-functions", ChunkKind::Text), "x", &[]);

@@ -23,6 +23,13 @@ pub enum EndMatch {
     Whole,
 }
 
+impl EndMatch {
+    #[must_use]
+    pub fn only_whole(self) -> Self {
+        if self == Self::Whole { self } else { Self::None }
+    }
+}
+
 /// The facts about how well a node fits a question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Relevance {
@@ -63,6 +70,9 @@ pub struct Story {
     pub path: Vec<NodeKey>,
     /// Whether the path has all ends that the question states.
     pub has_ends: bool,
+    /// How exactly the best node matches the subject of the flow. If the question states a start, it is the
+    /// subject.
+    pub subject: EndMatch,
     /// How exactly the first node matches the start of the flow, and the last node its end.
     pub from: EndMatch,
     pub to: EndMatch,
@@ -88,9 +98,10 @@ type StoryRank = (bool, u8, u64, Reverse<usize>, usize, Reverse<Vec<NodeKey>>);
 ///    best.
 /// 4. The shorter path is better.
 ///
-/// The first and the last node of a path must be hits, or match an end. Some edge of the path must be a call,
-/// unless the path has both ends that the question states. If the question states only a subject, some node
-/// must match it.
+/// The first and the last node of a path must be hits, or match an end. A path that begins at code with
+/// exactly the name of the start or the subject may end at any node, if the question states no end. Some edge
+/// of the path must be a call, unless the path has both ends that the question states. If the question states
+/// only a subject, some node must match it.
 ///
 /// For each node and each length, only the best path with a call and the best path without a call are
 /// continued. So the number of steps is bounded by twice the number of edges.
@@ -108,7 +119,8 @@ pub fn best_story(links: &[Link], ends: Ends, relevance: impl Fn(NodeKey) -> Rel
     }
     let (has_ends, .., Reverse(path)) = best?;
     let of = |node: Option<&NodeKey>| node.and_then(|node| relevance.get(node)).copied().unwrap_or_default();
-    Some(Story { has_ends, from: of(path.first()).from, to: of(path.last()).to, path })
+    let subject = path.iter().map(|node| of(Some(node)).from).max().unwrap_or_default();
+    Some(Story { has_ends, subject, from: of(path.first()).from, to: of(path.last()).to, path })
 }
 
 /// Paths by their last node, and by whether an edge of the path is a call.
@@ -176,7 +188,8 @@ impl Path {
 
     /// `None` if the path must not end at its last node.
     fn rank(&self, last: &Relevance, ends: Ends) -> Option<StoryRank> {
-        if last.score == 0 && last.to == EndMatch::None {
+        let may_end_anywhere = self.from == EndMatch::Whole && !ends.to;
+        if last.score == 0 && last.to == EndMatch::None && !may_end_anywhere {
             return None;
         }
         let (has_from, has_to) = (self.from != EndMatch::None, last.to != EndMatch::None);
@@ -223,7 +236,8 @@ mod tests {
         let expect = expect.map(|(path, has_ends)| {
             let path: Vec<NodeKey> = path.iter().map(|name| node(name)).collect();
             let of = |node: Option<&NodeKey>| node.map(|node| relevance(*node)).unwrap_or_default();
-            Story { has_ends, from: of(path.first()).from, to: of(path.last()).to, path }
+            let subject = path.iter().map(|node| of(Some(node)).from).max().unwrap_or_default();
+            Story { has_ends, subject, from: of(path.first()).from, to: of(path.last()).to, path }
         });
         assert_eq!(best_story(&links, ends, &relevance), expect, "{links:?}");
     }

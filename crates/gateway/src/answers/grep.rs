@@ -26,6 +26,9 @@ pub struct GrepResults {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_shortened: bool,
     pub next_cursor: Option<String>,
+    /// Why no file was searched. Set only if there are no hits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     pub sources: Vec<SourceStamp>,
 }
 
@@ -90,6 +93,7 @@ impl GrepResults {
             cut,
             is_shortened: answer.is_shortened,
             next_cursor: answer.next_cursor,
+            notes: answer.notes.iter().map(ToString::to_string).collect(),
             sources: SourceStamp::all(&answer.stamps),
         }
     }

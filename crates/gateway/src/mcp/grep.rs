@@ -186,6 +186,9 @@ fn text_of(answer: &GrepResults, next: Option<&str>) -> String {
     if answer.is_shortened {
         out.push_str("the hit is shortened, because it does not fit into max_tokens\n");
     }
+    for note in &answer.notes {
+        out.push_str(&format!("{note}\n"));
+    }
     for file in &answer.matching_files {
         out.push_str(&format!("\n{} {}\n", one_line(&file.repository), one_line(&file.path)));
         let lines: Vec<String> = file.lines.iter().map(|line| line.numbered()).collect();

@@ -4,6 +4,7 @@
 //! the place where the previous page ended, in the view of the first page. The text index rules out most
 //! files. The remaining files are read from their source packs and searched.
 
+mod excluded;
 mod page;
 mod scan;
 mod types;
@@ -70,7 +71,10 @@ impl Searcher {
             issued_at_ms: now_ms,
         };
         let next = last.map(|_| next.seal(self.cursor_key, &self.caller));
-        self.exact_answer(page, progress, offset, &selected, next).await
+        let is_empty = progress.num_hits == 0 && progress.is_complete && offset == 0;
+        let notes = if is_empty { scan.notes_about_excluded_files(&selected).await? } else { Vec::new() };
+        let answer = self.exact_answer(page, progress, offset, &selected, next).await?;
+        Ok(ExactAnswer { notes, ..answer })
     }
 
     async fn exact_start(
@@ -121,6 +125,7 @@ impl Searcher {
             cut,
             is_shortened: page.is_shortened,
             next_cursor: next.filter(|_| has_more),
+            notes: Vec::new(),
             stamps: self.stamps(selected, &used).await?,
         })
     }
@@ -141,7 +146,7 @@ fn check(request: &ExactRequest) -> Result<Pattern, QueryError> {
         match error {
             PatternError::Empty => wrong.hint("pass the text or the expression to find"),
             PatternError::Invalid(_) => wrong.hint("escape the special characters, or search for the text literally"),
-            PatternError::LineFeed => wrong.hint("allow matches across lines"),
+            PatternError::LineFeed => wrong.hint("allow matches across lines (`multiline`)"),
             PatternError::TooLarge => wrong,
         }
     })

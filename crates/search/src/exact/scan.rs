@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use cairn_domain::{RepositoryId, SourceText, View};
-use cairn_exact::{Hit, Pattern};
+use cairn_exact::{GramQuery, Hit, Pattern};
 use cairn_ports::{ChunkFilter, IncludeTests, TextFile};
 use cairn_redaction::Own;
 use cairn_wire::{DecodeError, Pack, PackReader};
@@ -77,7 +77,7 @@ impl Scan<'_> {
         let mut progress = Progress::default();
         let mut after = after;
         let published: Vec<&KnownRepository> = selected.iter().filter(|known| known.published.is_some()).collect();
-        let candidates_in = |index: usize| self.candidates(published[index]);
+        let candidates_in = |index: usize| self.candidates(published[index], self.pattern.query());
         let mut candidates = stream::iter(0..published.len()).map(candidates_in).buffered(AT_ONCE);
         for known in &published {
             let Some(mut files) = candidates.try_next().await? else { continue };
@@ -104,12 +104,17 @@ impl Scan<'_> {
         Ok(progress)
     }
 
-    async fn candidates(&self, known: &KnownRepository) -> Result<Vec<TextFile>, QueryError> {
+    /// The files of a repository whose trigrams satisfy the query.
+    pub(super) async fn candidates(
+        &self,
+        known: &KnownRepository,
+        query: &GramQuery,
+    ) -> Result<Vec<TextFile>, QueryError> {
         let scope = self.searcher.scope_of(std::slice::from_ref(known));
-        Ok(self.searcher.texts.candidates(self.view, &scope, known.record.id, self.pattern.query()).await?)
+        Ok(self.searcher.texts.candidates(self.view, &scope, known.record.id, query).await?)
     }
 
-    fn lets_through(&self, filter: &CompiledFilter<'_>, file: &TextFile) -> bool {
+    pub(super) fn lets_through(&self, filter: &CompiledFilter<'_>, file: &TextFile) -> bool {
         let ChunkFilter { languages, include_tests, .. } = self.filter;
         let is_test = || cairn_languages::is_test_path(&file.language, &file.path);
         (languages.is_empty() || languages.iter().any(|language| **language == *file.language))

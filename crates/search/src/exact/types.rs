@@ -5,6 +5,7 @@ use std::time::Duration;
 use cairn_domain::{Digester, RepoPath, RepositoryId};
 use cairn_exact::PatternRequest;
 use cairn_ports::IncludeTests;
+use cairn_redaction::Message;
 
 use crate::{RepositorySelection, Stamp};
 
@@ -54,6 +55,8 @@ pub struct ExactAnswer {
     /// the lines around the hit, its later lines, or the ends of its first line.
     pub is_shortened: bool,
     pub next_cursor: Option<String>,
+    /// Sentences that state why the filter excludes all files. Set only if there are no hits.
+    pub notes: Vec<Message>,
     pub stamps: Vec<Stamp>,
 }
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use cairn_domain::{LineSpan, NodeKey, RepoPath, SymbolEntry, SymbolKind};
+use cairn_domain::{LineSpan, ManifestEntry, NodeKey, RepoPath, SymbolEntry, SymbolKind};
 use cairn_ports::{ChunkFilter, RepositoryRecord};
 use cairn_search::{
-    ChangedFile, ChangedFiles, ChangedTree, CodeRequest, GraphRequest, NameMatching, QueryErrorCode, Relation,
-    RepositorySelection, SearchRequest, Searcher, Target, TargetType,
+    ChangedFile, ChangedFiles, ChangedTree, CodeRequest, FileState, GraphRequest, NameMatching, QueryErrorCode,
+    Relation, RepositorySelection, SearchRequest, Searcher, Target, TargetType,
 };
 use cairn_testkit::FakeContent;
 
@@ -24,6 +24,8 @@ struct NewFile {
     num_left_out: usize,
     /// Whether the tree cannot be read.
     is_unread: bool,
+    /// The state of each file of the index. `None` if the files did not change.
+    state: Option<FileState>,
 }
 
 #[async_trait]
@@ -52,6 +54,10 @@ impl ChangedFiles for NewFile {
         let left_out = left_out.map(|path| RepoPath::parse(&path).expect("a path")).collect();
         let files = if self.is_unread { Vec::new() } else { vec![file] };
         Arc::new(ChangedTree { files, left_out, is_unread: self.is_unread })
+    }
+
+    async fn file_state(&self, _: &RepositoryRecord, _: &ManifestEntry, _: i64) -> FileState {
+        self.state.unwrap_or(FileState::Same)
     }
 }
 
@@ -137,6 +143,22 @@ async fn new_file_is_found_by_a_search() {
         let other = ChunkFilter { languages: vec!["rust".to_owned()], ..ChunkFilter::default() };
         let hidden = searcher.search(&SearchRequest { filter: other, ..asked }).await;
         assert!(hidden.is_err() || hidden.is_ok_and(|answer| answer.files.is_empty()), "{target_type:?}");
+    }
+}
+
+/// The text of a file that changed or was removed comes from the index, and the answer says so.
+#[tokio::test]
+async fn text_of_a_changed_file_has_a_note() {
+    for (state, expect) in [
+        (FileState::Same, None),
+        (FileState::Changed, Some("The file changed after it was indexed; the text is that of the index.")),
+        (FileState::Removed, Some("The file was removed after it was indexed; the text is that of the index.")),
+    ] {
+        let (searcher, _) = searcher_over_tree(NewFile { state: Some(state), ..NewFile::default() }).await;
+        for request in [path_of("src/shop.py"), code("load_invoices")] {
+            let read = searcher.read_code(&request).await.expect("an indexed file");
+            assert_eq!(read.notes.first().map(|note| note.as_str()), expect, "{request:?}");
+        }
     }
 }
 

@@ -67,6 +67,25 @@ async fn hits_are_ordered_by_repository_path_and_line() {
     assert_eq!(answer.files[0].lines[1].matches, [(7, 13)]);
 }
 
+/// An empty answer states which part of the filter excludes all files.
+#[tokio::test]
+async fn filters_without_files_are_reported() {
+    let check = async |languages: &[&str], paths: &[&str], expect: &[&str]| {
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let request =
+            ExactRequest { languages: texts(languages), paths: texts(paths), ..request("absent from all files") };
+        let answer = searcher().await.exact(&request).await.expect("an answer");
+        let notes: Vec<String> = answer.notes.iter().map(ToString::to_string).collect();
+        assert_eq!(notes, expect, "{languages:?} {paths:?}");
+    };
+    check(&[], &[], &[]).await;
+    check(&["python"], &["tests/*"], &[]).await;
+    check(&["pyton"], &[], &["No searched file has the language pyton; did you mean `python`?"]).await;
+    check(&["fortran"], &[], &["No searched file has the language fortran."]).await;
+    check(&[], &["lib/*.c"], &["No searched file matches the path `lib/*.c`."]).await;
+    check(&["python"], &["needle.md"], &["No searched file matches all filters together."]).await;
+}
+
 #[tokio::test]
 async fn pages_together_form_the_whole_answer() {
     let searcher = searcher().await;

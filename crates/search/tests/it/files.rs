@@ -370,6 +370,11 @@ async fn absent_path_of_a_snapshot_is_reported_with_similar_paths() {
     }
     let error = searcher.why("app", "zzz.qqq").await.expect_err("absent");
     assert_eq!((error.similar_files.len(), error.next_calls.len()), (0, 0), "{error:?}");
+    for directory in ["src", "src/"] {
+        let error = searcher.why("app", directory).await.expect_err("a directory");
+        let message = error.message.to_string();
+        assert!(message.ends_with(" is a directory of the snapshot of app"), "{message}");
+    }
 }
 
 #[tokio::test]

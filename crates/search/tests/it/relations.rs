@@ -505,6 +505,24 @@ async fn go_types_with_all_methods_of_an_interface_implement_it() {
     assert_eq!(found.notes, ["The graph contains no subtypes of `Reader`; the results are found by words."]);
 }
 
+/// Methods have no subtypes, so the name of a method is not used instead of an absent type.
+#[tokio::test]
+async fn subtypes_of_an_absent_type_are_not_those_of_a_method() {
+    let content = FakeContent::new("errors", "c1")
+        .file("src/job.rs", "rust", "fn isException() {}\nfn check() { isException() }\n")
+        .symbol("src/job.rs", "isException", SymbolKind::Function, (1, 1))
+        .symbol("src/job.rs", "check", SymbolKind::Function, (2, 2))
+        .edge("check", EdgeKind::Calls, "isException", 2, 100);
+    let (found, _) = answer(content.clone(), ask("callers of isExceptions")).await;
+    assert!(
+        found.names.iter().any(|name| name.substitution.as_ref().is_some_and(|used| used.used == "isException")),
+        "{:?}",
+        found.names
+    );
+    let (found, _) = answer(content, ask("subclasses of isExceptions")).await;
+    assert!(found.names.iter().all(|name| name.substitution.is_none()), "{:?}", found.names);
+}
+
 /// The search for Go types reads the members of the interface once and looks up each method once. One call
 /// looks up the types in the files of their methods, and one more call looks up `Cloud`, which is defined in
 /// another file. Other languages need no further calls.

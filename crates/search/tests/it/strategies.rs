@@ -114,9 +114,37 @@ async fn inexact_ends_of_a_path_are_reported() {
 
 #[tokio::test]
 async fn absent_path_of_a_flow_is_reported() {
-    let (answer, _) = answer(service(), ask("path from logout to session")).await;
+    // `store_log` contains a word of `write_log`, but it is not the code that the question names.
+    let log = service().file("src/log.rs", "rust", "fn write_log() {}\nfn store_log() {}\n");
+    let log = log.symbol("src/log.rs", "write_log", SymbolKind::Function, (1, 1));
+    let log = log.symbol("src/log.rs", "store_log", SymbolKind::Function, (2, 2));
+    let log = log.edge("store_session", EdgeKind::Calls, "store_log", 2, 100);
+    let check = async |content: FakeContent, question: &str, expect: &str| {
+        let (answer, _) = answer(content, ask(question)).await;
+        let is_stated = answer.notes.iter().any(|note| note.starts_with(expect));
+        assert!(is_stated, "{question}: {:?} {:?}", answer.notes, shown(&answer));
+    };
     let expect = "No path from \"logout\" to \"session\" was found over three edges";
+    check(service(), "path from logout to session", expect).await;
+    let expect = "No path from \"login\" to \"write_log\" was found over three edges";
+    check(log.clone(), "path from login to write_log", expect).await;
+    let expect = "No path from \"write_log\" was found over three edges";
+    check(log, "what happens when write_log is called", expect).await;
+}
+
+/// A path may end at code that is no hit.
+#[tokio::test]
+async fn flow_of_a_named_function_begins_at_the_function() {
+    let (answer, _) = answer(service(), ask("what happens when store_session is called")).await;
+    assert_eq!(answer.query.query_type, QueryType::Flow);
+    let expect = "No path from \"store_session\" was found over three edges";
     assert!(answer.notes.iter().any(|note| note.starts_with(expect)), "{:?}", answer.notes);
+    let write = service().file("lib/disk.rs", "rust", "fn put_bytes() {}\n");
+    let write = write.symbol("lib/disk.rs", "put_bytes", SymbolKind::Function, (1, 1));
+    let write = write.edge("store_session", EdgeKind::Calls, "put_bytes", 2, 90);
+    let (answer, _) = crate::strategies::answer(write, ask("what happens when store_session is called")).await;
+    let expect = ["1: store_session", "2: put_bytes via store_session (src/session.py) CALLS this at line 2, 90 %"];
+    assert_eq!(shown(&answer)[..2], expect, "{:?}", answer.notes);
 }
 
 #[tokio::test]

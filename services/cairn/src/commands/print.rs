@@ -171,6 +171,9 @@ fn grep(answer: &GrepResults) {
         _ if answer.is_too_small() => output::note(&format!("{found}: increase --max-tokens")),
         _ => output::note(&styled(FAINT, found)),
     }
+    for note in &answer.notes {
+        output::note(note);
+    }
     sources(&answer.sources);
 }
 

@@ -2,15 +2,18 @@
 //! asks for a name that the index does not contain.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use async_trait::async_trait;
-use cairn_domain::{ArtifactRef, FactsKey, FileFacts, Lane, RepoPath, RepositoryId, Source, SymbolEntry};
+use cairn_domain::{
+    ArtifactRef, FactsKey, FileFacts, Lane, ManifestEntry, RepoPath, RepositoryId, Source, SymbolEntry,
+};
 use cairn_ports::{Catalogue, ErrorKind, FileParser, RepositoryRecord, SourceError};
 use cairn_records::{Placement, symbol_names};
-use cairn_search::{ChangedFile, ChangedFiles, ChangedTree};
+use cairn_search::{ChangedFile, ChangedFiles, ChangedTree, FileState};
 use cairn_stages::{ChangedLimits, ChangedSource, ChangedSources, Sync, SyncRequest};
 
 use super::tree_watch::{Mark, TreeWatch};
@@ -19,6 +22,8 @@ use super::tree_watch::{Mark, TreeWatch};
 const LIMITS: ChangedLimits = ChangedLimits { max_files: 200, max_bytes: 4 * 1024 * 1024 };
 /// Maximum time for which a question waits until the changed files are read and parsed.
 const LONGEST: Duration = Duration::from_secs(3);
+/// Maximum size of a file whose content is compared with the index.
+const MAX_COMPARED_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The symbols of each parsed file, by its path and its content.
 type Parsed = BTreeMap<(RepoPath, FactsKey), Vec<SymbolEntry>>;
@@ -122,6 +127,26 @@ fn changed_file(changed: ChangedSource, parsed: &Parsed) -> ChangedFile {
     }
 }
 
+/// The state of a file in a directory on disk. A file that was not written since it was indexed is not read,
+/// because git may have converted its line ends when it wrote the file.
+fn state_on_disk(directory: &str, entry: &ManifestEntry, indexed_at_ms: i64) -> FileState {
+    let path = Path::new(directory).join(entry.path.as_str());
+    let found = match fs::symlink_metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return FileState::Removed,
+        Err(_) => return FileState::Same,
+    };
+    let written_at = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    if written_at.is_none_or(|time| i128::from(indexed_at_ms) >= time.as_millis().cast_signed()) {
+        return FileState::Same;
+    }
+    match cairn_git::read_beneath(directory, entry.path.as_str(), MAX_COMPARED_BYTES) {
+        Ok(bytes) if cairn_git::blob_id(&bytes) == entry.blob => FileState::Same,
+        Ok(_) => FileState::Changed,
+        Err(_) => FileState::Same,
+    }
+}
+
 fn of(repository: &RepositoryRecord, message: String) -> SourceError {
     SourceError::new(ErrorKind::Io, "read changes", repository.source.location()).because(message)
 }
@@ -144,5 +169,15 @@ impl ChangedFiles for WorkingFiles {
             tracing::info!(repository = %repository.name, "changed files are not read: {error}: {cause}");
             Arc::new(ChangedTree { is_unread: true, ..ChangedTree::default() })
         })
+    }
+
+    async fn file_state(&self, repository: &RepositoryRecord, entry: &ManifestEntry, indexed_at_ms: i64) -> FileState {
+        let is_on_disk = matches!(repository.source, Source::WorkTree { .. } | Source::Directory { .. });
+        if !is_on_disk || repository.branch.is_some() {
+            return FileState::Same;
+        }
+        let (directory, entry) = (repository.source.location().to_owned(), entry.clone());
+        let state = move || state_on_disk(&directory, &entry, indexed_at_ms);
+        tokio::task::spawn_blocking(state).await.unwrap_or(FileState::Same)
     }
 }

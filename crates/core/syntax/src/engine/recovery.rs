@@ -387,6 +387,114 @@ mod tests {
         check("c", text, "a b");
     }
 
+    /// Each text has a function `broken` whose `{` or `(` is not closed.
+    #[test]
+    fn probe_unclosed() {
+        let texts: &[(&str, &str)] = &[
+            (
+                "java",
+                "class A {\n    void one() {\n        go();\n    }\n\n    void broken() {\n        if (x) {\n            go();\n    }\n\n    void two() {\n        go();\n    }\n}\n\nclass B {\n    void three() {\n    }\n}\n",
+            ),
+            (
+                "java",
+                "class A {\n    void one() {\n        go();\n    }\n\n    void broken( {\n        go();\n    }\n\n    void two() {\n        go();\n    }\n}\n\nclass B {\n    void three() {\n    }\n}\n",
+            ),
+            (
+                "java",
+                "class A {\n    void one() {\n        go();\n    }\n\n    void broken() {\n        go(;\n\n    void two() {\n        go();\n    }\n}\n\nclass B {\n    void three() {\n    }\n}\n",
+            ),
+            (
+                "kotlin",
+                "class A {\n    fun one() {\n        go()\n    }\n\n    fun broken() {\n        if (x) {\n            go()\n    }\n\n    fun two() {\n        go()\n    }\n}\n\nclass B {\n    fun three() {\n    }\n}\n",
+            ),
+            (
+                "kotlin",
+                "class A {\n    fun one() {\n        go()\n    }\n\n    fun broken() {\n        go(\n\n    fun two() {\n        go()\n    }\n}\n\nfun three() {\n}\n",
+            ),
+            (
+                "swift",
+                "class A {\n    func one() {\n        go()\n    }\n\n    func broken() {\n        if x {\n            go()\n    }\n\n    func two() {\n        go()\n    }\n}\n\nclass B {\n    func three() {\n    }\n}\n",
+            ),
+            (
+                "swift",
+                "func one() {\n    go()\n}\n\nfunc broken() {\n    go(\n\nfunc two() {\n    go()\n}\n\nfunc three() {\n}\n",
+            ),
+            (
+                "swift",
+                "class A {\n    func one() {\n        go()\n    }\n\n    func broken( {\n        go()\n    }\n\n    func two() {\n        go()\n    }\n}\n\nclass B {\n    func three() {\n    }\n}\n",
+            ),
+            (
+                "php",
+                "<?php\n\nclass A {\n    function one() {\n        go();\n    }\n\n    function broken() {\n        if ($x) {\n            go();\n    }\n\n    function two() {\n        go();\n    }\n}\n\nclass B {\n    function three() {\n    }\n}\n",
+            ),
+            (
+                "php",
+                "<?php\n\nfunction one() {\n    go();\n}\n\nfunction broken() {\n    go(;\n\nfunction two() {\n    go();\n}\n\nfunction three() {\n}\n",
+            ),
+            (
+                "csharp",
+                "class A {\n    void One() {\n        Go();\n    }\n\n    void Broken() {\n        if (x) {\n            Go();\n    }\n\n    void Two() {\n        Go();\n    }\n}\n\nclass B {\n    void Three() {\n    }\n}\n",
+            ),
+            (
+                "csharp",
+                "namespace N\n{\n    class A\n    {\n        void One()\n        {\n            Go();\n        }\n\n        void Broken()\n        {\n            if (x)\n            {\n            Go();\n        }\n\n        void Two()\n        {\n            Go();\n        }\n    }\n\n    class B\n    {\n        void Three()\n        {\n        }\n    }\n}\n",
+            ),
+            (
+                "typescript",
+                "class A {\n  one() {\n    go();\n  }\n\n  broken() {\n    if (x) {\n      go();\n  }\n\n  two() {\n    go();\n  }\n}\n\nclass B {\n  three() {\n  }\n}\n",
+            ),
+            (
+                "javascript",
+                "function one() {\n  go();\n}\n\nfunction broken() {\n  go(;\n\nfunction two() {\n  go();\n}\n\nfunction three() {\n}\n",
+            ),
+            (
+                "go",
+                "package p\n\nfunc One() {\n\tgo()\n}\n\nfunc Broken() {\n\tif x {\n\t\tgo()\n}\n\nfunc Two() {\n}\n\nfunc Three() {\n}\n",
+            ),
+            (
+                "go",
+                "package p\n\nfunc One() {\n\tg()\n}\n\nfunc Broken() {\n\tg(\n\nfunc Two() {\n}\n\nfunc Three() {\n}\n",
+            ),
+            (
+                "rust",
+                "struct S;\n\nimpl S {\n    fn one(&self) {\n        go();\n    }\n\n    fn broken(&self) {\n        if x {\n            go();\n    }\n\n    fn two(&self) {\n    }\n}\n\nfn three() {\n}\n",
+            ),
+            ("rust", "fn one() {\n    go();\n}\n\nfn broken() {\n    go(\n\nfn two() {\n}\n\nfn three() {\n}\n"),
+            (
+                "python",
+                "class A:\n    def one(self):\n        go()\n\n    def broken(self):\n        go(\n\n    def two(self):\n        go()\n\n\ndef three():\n    go()\n",
+            ),
+            (
+                "python",
+                "def one():\n    go()\n\ndef broken(:\n    go()\n\ndef two():\n    go()\n\n\ndef three():\n    go()\n",
+            ),
+            (
+                "ruby",
+                "class A\n  def one\n    go\n  end\n\n  def broken\n    if x\n      go\n  end\n\n  def two\n    go\n  end\nend\n\nclass B\n  def three\n  end\nend\n",
+            ),
+            ("ruby", "def one\n  go\nend\n\ndef broken\n  go(\n\ndef two\n  go\nend\n\ndef three\nend\n"),
+            (
+                "c",
+                "int one(void) {\n    return 1;\n}\n\nint broken(void) {\n    if (x) {\n        go();\n}\n\nint two(void) {\n    return 2;\n}\n\nint three(void) {\n    return 3;\n}\n",
+            ),
+            (
+                "cpp",
+                "class A {\npublic:\n    void one() {\n        go();\n    }\n\n    void broken() {\n        if (x) {\n            go();\n    }\n\n    void two() {\n        go();\n    }\n};\n\nint three() {\n    return 3;\n}\n",
+            ),
+            (
+                "scala",
+                "class A {\n  def one() = {\n    go()\n  }\n\n  def broken() = {\n    if (x) {\n      go()\n  }\n\n  def two() = {\n    go()\n  }\n}\n\nclass B {\n  def three() = {\n  }\n}\n",
+            ),
+        ];
+        for (language, text) in texts {
+            let facts = parse_file(language, FactsKey(Key128([0; 16])), text, &ParseLimits::default());
+            let names: Vec<&str> = facts.symbols.iter().map(|symbol| symbol.qualified_name.as_str()).collect();
+            let lower = names.join(" ").to_lowercase();
+            let missing: Vec<&str> = ["one", "two", "three"].into_iter().filter(|name| !lower.contains(name)).collect();
+            println!("PROBE {language} missing {missing:?} found {names:?} {:?}", facts.status);
+        }
+    }
+
     fn tree(language: &str, text: &str) -> Tree {
         let grammar = cairn_languages::by_name(language).and_then(|row| row.grammar).expect("a grammar");
         let mut parser = Parser::new();

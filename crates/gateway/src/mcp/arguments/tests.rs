@@ -51,6 +51,18 @@ fn unknown_argument_suggests_the_nearest_name() {
         json!({"target": "f", "mode": "callers"}),
     );
     check(
+        "search_code",
+        json!({"query": "x", "mode": "literal"}),
+        "`mode` must be one of semantic, text, regex, but it is `literal`; did you mean `text`?",
+        json!({"query": "x", "mode": "text"}),
+    );
+    check(
+        "analyze_relationship",
+        json!({"name": "f", "relation": "inherited_by"}),
+        "`mode` must be one of callers, callees, dependencies, dependents, inheritance, but it is `inherited_by`; did you mean `inheritance`?",
+        json!({"target": "f", "mode": "inheritance"}),
+    );
+    check(
         "analyze_relationship",
         json!({"name": "f", "relation": "callers", "wibble": 1}),
         "unknown argument `wibble`; `analyze_relationship` takes target, mode, context_path, repository, limit",

@@ -8,7 +8,10 @@ const OTHER_WORDS: &[(&[&str], &str)] = &[
     (&["calls", "outgoing_calls"], "callees"),
     (&["uses", "imports", "deps", "depends_on", "requires"], "dependencies"),
     (&["extends", "implements", "subclasses", "subtypes", "hierarchy"], "inheritance"),
+    (&["inherits", "inherited_by", "inherits_from"], "inheritance"),
     (&["bases", "parents", "superclasses", "implementations", "implementers", "overrides"], "inheritance"),
+    (&["literal", "exact", "fixed", "plain", "string"], "text"),
+    (&["regexp", "expression"], "regex"),
 ];
 
 /// The word of Cairn that has the same meaning as the given word, if `words` contains it.
