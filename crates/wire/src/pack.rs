@@ -6,6 +6,7 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 
@@ -135,6 +136,8 @@ pub struct Pack {
     index: Index,
     /// The size of each group before compression.
     group_sizes: Vec<usize>,
+    /// Whether the checksum of each group was verified. The bytes do not change, so once is enough.
+    is_verified: Vec<AtomicBool>,
 }
 
 impl Pack {
@@ -156,7 +159,8 @@ impl Pack {
             let size = group_sizes.get_mut(place.group as usize).ok_or_else(|| fail("a record within a group"))?;
             *size = (*size).max(place.offset as usize + place.size_bytes as usize);
         }
-        Ok(Self { bytes, index, group_sizes })
+        let is_verified = index.groups.iter().map(|_| AtomicBool::new(false)).collect();
+        Ok(Self { bytes, index, group_sizes, is_verified })
     }
 
     pub fn num_records(&self) -> u32 {
@@ -168,15 +172,19 @@ impl Pack {
         self.bytes.len() + 24 * (self.index.groups.len() + self.index.places.len())
     }
 
-    /// Verifies the checksum of a group, and decompresses the group.
+    /// Verifies the checksum of a group when it is read for the first time, and decompresses the group.
     fn group(&self, number: u32) -> Result<Vec<u8>, DecodeError> {
         let fail = |expected| DecodeError::Malformed { expected, bytes_left: 0 };
         let group = self.index.groups.get(number as usize).ok_or_else(|| fail("a group of the pack"))?;
         let end = group.offset.checked_add(u64::from(group.size_bytes)).ok_or_else(|| fail("a group's end"))?;
         let range = group.offset as usize..end as usize;
         let frame = self.bytes.get(range).ok_or_else(|| fail("a group within the pack"))?;
-        if checksum(frame) != group.checksum {
-            return Err(fail("a group that matches its checksum"));
+        let is_verified = &self.is_verified[number as usize];
+        if !is_verified.load(Ordering::Relaxed) {
+            if checksum(frame) != group.checksum {
+                return Err(fail("a group that matches its checksum"));
+            }
+            is_verified.store(true, Ordering::Relaxed);
         }
         decompress_sized(frame, self.group_sizes[number as usize])
     }
