@@ -104,7 +104,13 @@ impl AskedEnd {
         let terms = term_set(&text);
         let is_module = words.iter().any(|word| is_beside(&MODULE_WORDS, word));
         let kept: Vec<&str> = names.into_iter().filter(|word| !is_stop_word(&word.to_lowercase())).collect();
-        let name = if kept.is_empty() { text } else { kept.join(" ") };
+        let identifiers: Vec<&&str> = kept.iter().filter(|word| is_identifier_text(word)).collect();
+        let name = match (identifiers.as_slice(), kept.is_empty()) {
+            // In "Worker.run is called", the name is `Worker.run`.
+            ([name], _) => (**name).to_owned(),
+            (_, true) => text,
+            (_, false) => kept.join(" "),
+        };
         (!terms.is_empty()).then_some(Self::Words { name, terms, is_module })
     }
 
@@ -193,6 +199,7 @@ mod tests {
         check("dispatch", ("Router.dispatch", "api/router.py"), EndMatch::Whole);
         check("database", ("Database", "database/connection.py"), EndMatch::Whole);
         check("database", ("open_database", "database/connection.py"), EndMatch::Name);
+        check("Router.dispatch is called", ("Router.dispatch", "api/router.py"), EndMatch::Whole);
     }
 
     #[test]

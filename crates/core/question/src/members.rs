@@ -63,8 +63,8 @@ fn member_of_type(tokens: &[Token]) -> Option<Member> {
     at += usize::from(next_is(at, &KIND_WORDS));
     let owner = tokens.get(at).filter(|owner| is_type_name(owner))?;
     // "main function of Kubernetes" and "main function in Kubernetes" may describe behaviour.
-    let names_code = is_identifier(owner) || member.is_none_or(is_identifier);
-    names_code.then(|| Member { name: joined_name(owner, member), num_tokens: at + 1 })
+    let is_code = is_code(owner) || member.is_none_or(is_code);
+    is_code.then(|| Member { name: joined_name(owner, member), num_tokens: at + 1 })
 }
 
 /// "JobRunShell's run method", "JobRunShell's constructor", "JobRunShell's storeJob".
@@ -74,17 +74,22 @@ fn type_with_member(tokens: &[Token]) -> Option<Member> {
         return None;
     }
     if member.is_any(&["constructor"]) {
-        return is_identifier(owner).then(|| Member { name: joined_name(owner, None), num_tokens: 2 });
+        return is_code(owner).then(|| Member { name: joined_name(owner, None), num_tokens: 2 });
     }
     let has_word = rest.first().is_some_and(|word| word.is_any(&MEMBER_WORDS)) && !member.ends_phrase;
-    let names_code = if has_word { is_identifier(owner) || is_identifier(member) } else { is_identifier(member) };
+    let is_code = if has_word { is_code(owner) || is_code(member) } else { is_code(member) };
     let num_tokens = 2 + usize::from(has_word);
-    (names_code && is_member_name(member)).then(|| Member { name: joined_name(owner, Some(member)), num_tokens })
+    (is_code && is_member_name(member)).then(|| Member { name: joined_name(owner, Some(member)), num_tokens })
 }
 
 fn joined_name(owner: &Token, member: Option<&Token>) -> String {
     let owner = owner.text.trim_end_matches("()");
     member.map_or_else(|| owner.to_owned(), |member| format!("{owner}.{}", member.text.trim_end_matches("()")))
+}
+
+/// Whether a token is written like the name of a definition, or as code.
+fn is_code(token: &Token) -> bool {
+    token.kind == TokenKind::Code || is_identifier(token)
 }
 
 /// Whether a token was written with the ending `'s`.

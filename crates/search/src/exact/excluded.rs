@@ -41,7 +41,7 @@ impl Scan<'_> {
                     return Ok(Vec::new());
                 }
                 matched.is_path_matched |= filter.lets_file_through(&file.path);
-                matched.languages.insert(file.language);
+                matched.languages.insert(file.language.to_string());
             }
         }
         let absent: Vec<&String> =
@@ -61,7 +61,7 @@ impl Scan<'_> {
         let mut notes = Vec::new();
         for path in &self.filter.paths {
             let skipped = self.searcher.note_of_skipped_file(selected, path).await?;
-            let absent = || Message::from("No searched file matches the path ").and(quoted(path)).and(".");
+            let absent = || Message::from("No searched file matches the path ").and(Given(path)).and(".");
             notes.push(skipped.unwrap_or_else(absent));
         }
         Ok(notes)
@@ -72,7 +72,7 @@ fn absent_language(language: &str, present: &BTreeSet<String>) -> Message {
     let message = Message::from("No searched file has the language ").and(Given(language));
     let similarity = |present: &&String| similarity_percent(language, present);
     match present.iter().filter(|present| similarity(present).is_some()).max_by_key(similarity) {
-        Some(near) => message.and("; did you mean `").and(near).and("`?"),
+        Some(near) => message.and("; did you mean ").and(quoted(near)).and("?"),
         None => message.and("."),
     }
 }

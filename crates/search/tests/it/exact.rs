@@ -80,8 +80,8 @@ async fn filters_without_files_are_reported() {
     };
     check(&[], &[], &[]).await;
     check(&["python"], &["tests/*"], &[]).await;
-    check(&["pyton"], &[], &["No searched file has the language pyton; did you mean `python`?"]).await;
-    check(&["fortran"], &[], &["No searched file has the language fortran."]).await;
+    check(&["pyton"], &[], &["No searched file has the language `pyton`; did you mean «python»?"]).await;
+    check(&["fortran"], &[], &["No searched file has the language `fortran`."]).await;
     check(&[], &["lib/*.c"], &["No searched file matches the path `lib/*.c`."]).await;
     check(&["python"], &["needle.md"], &["No searched file matches all filters together."]).await;
 }

@@ -373,7 +373,7 @@ async fn absent_path_of_a_snapshot_is_reported_with_similar_paths() {
     for directory in ["src", "src/"] {
         let error = searcher.why("app", directory).await.expect_err("a directory");
         let message = error.message.to_string();
-        assert!(message.ends_with(" is a directory of the snapshot of app"), "{message}");
+        assert!(message.ends_with(" is a directory of the snapshot of `app`"), "{message}");
     }
 }
 

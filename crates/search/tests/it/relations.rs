@@ -508,18 +508,20 @@ async fn go_types_with_all_methods_of_an_interface_implement_it() {
 /// Methods have no subtypes, so the name of a method is not used instead of an absent type.
 #[tokio::test]
 async fn subtypes_of_an_absent_type_are_not_those_of_a_method() {
-    let content = FakeContent::new("errors", "c1")
-        .file("src/job.rs", "rust", "fn isException() {}\nfn check() { isException() }\n")
-        .symbol("src/job.rs", "isException", SymbolKind::Function, (1, 1))
-        .symbol("src/job.rs", "check", SymbolKind::Function, (2, 2))
-        .edge("check", EdgeKind::Calls, "isException", 2, 100);
-    let (found, _) = answer(content.clone(), ask("callers of isExceptions")).await;
+    let content = || {
+        FakeContent::new("errors", "c1")
+            .file("src/job.rs", "rust", "fn isException() {}\nfn check() { isException() }\n")
+            .symbol("src/job.rs", "isException", SymbolKind::Function, (1, 1))
+            .symbol("src/job.rs", "check", SymbolKind::Function, (2, 2))
+            .edge("check", EdgeKind::Calls, "isException", 2, 100)
+    };
+    let (found, _) = answer(content(), ask("callers of isExceptions")).await;
     assert!(
         found.names.iter().any(|name| name.substitution.as_ref().is_some_and(|used| used.used == "isException")),
         "{:?}",
         found.names
     );
-    let (found, _) = answer(content, ask("subclasses of isExceptions")).await;
+    let (found, _) = answer(content(), ask("subclasses of isExceptions")).await;
     assert!(found.names.iter().all(|name| name.substitution.is_none()), "{:?}", found.names);
 }
 

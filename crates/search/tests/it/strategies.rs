@@ -115,10 +115,13 @@ async fn inexact_ends_of_a_path_are_reported() {
 #[tokio::test]
 async fn absent_path_of_a_flow_is_reported() {
     // `store_log` contains a word of `write_log`, but it is not the code that the question names.
-    let log = service().file("src/log.rs", "rust", "fn write_log() {}\nfn store_log() {}\n");
-    let log = log.symbol("src/log.rs", "write_log", SymbolKind::Function, (1, 1));
-    let log = log.symbol("src/log.rs", "store_log", SymbolKind::Function, (2, 2));
-    let log = log.edge("store_session", EdgeKind::Calls, "store_log", 2, 100);
+    let log = || {
+        service()
+            .file("src/log.rs", "rust", "fn write_log() {}\nfn store_log() {}\n")
+            .symbol("src/log.rs", "write_log", SymbolKind::Function, (1, 1))
+            .symbol("src/log.rs", "store_log", SymbolKind::Function, (2, 2))
+            .edge("store_session", EdgeKind::Calls, "store_log", 2, 100)
+    };
     let check = async |content: FakeContent, question: &str, expect: &str| {
         let (answer, _) = answer(content, ask(question)).await;
         let is_stated = answer.notes.iter().any(|note| note.starts_with(expect));
@@ -127,9 +130,9 @@ async fn absent_path_of_a_flow_is_reported() {
     let expect = "No path from \"logout\" to \"session\" was found over three edges";
     check(service(), "path from logout to session", expect).await;
     let expect = "No path from \"login\" to \"write_log\" was found over three edges";
-    check(log.clone(), "path from login to write_log", expect).await;
+    check(log(), "path from login to write_log", expect).await;
     let expect = "No path from \"write_log\" was found over three edges";
-    check(log, "what happens when write_log is called", expect).await;
+    check(log(), "what happens when write_log is called", expect).await;
 }
 
 /// A path may end at code that is no hit.

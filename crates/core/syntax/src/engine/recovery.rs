@@ -491,6 +491,16 @@ mod tests {
             let names: Vec<&str> = facts.symbols.iter().map(|symbol| symbol.qualified_name.as_str()).collect();
             let lower = names.join(" ").to_lowercase();
             let missing: Vec<&str> = ["one", "two", "three"].into_iter().filter(|name| !lower.contains(name)).collect();
+            let grammar = cairn_languages::by_name(language).and_then(|row| row.grammar).expect("a grammar");
+            let mut parser = Parser::new();
+            parser.set_language(&(grammar.load)()).expect("a language");
+            let tree = parser.parse(text, None).expect("a tree");
+            if std::env::var("TREE").is_ok_and(|name| name == *language) {
+                println!("{text}\n{}\n{:?}", tree.root_node().to_sexp(), Errors::of(tree.root_node()).0);
+                for item in top_items(text) {
+                    println!("ITEM {item:?} whole {} errors {}", is_whole(tree.root_node(), text, &item), Errors::of(tree.root_node()).within(&item));
+                }
+            }
             println!("PROBE {language} missing {missing:?} found {names:?} {:?}", facts.status);
         }
     }

@@ -53,7 +53,7 @@ fn unknown_argument_suggests_the_nearest_name() {
     check(
         "search_code",
         json!({"query": "x", "mode": "literal"}),
-        "`mode` must be one of semantic, text, regex, but it is `literal`; did you mean `text`?",
+        "`mode` must be one of text, regex, but it is `literal`; did you mean `text`?",
         json!({"query": "x", "mode": "text"}),
     );
     check(
