@@ -7,6 +7,10 @@
 //! errors than the first parse. An item is not parsed again if the first tree contains it as whole nodes.
 //! Then its errors come from its own text, and a separate parse would give the same errors.
 //!
+//! If a bracket in an item is not closed, the tree contains the later items inside this item, often without
+//! further errors. These items are parsed separately as a group. Their results are used if they do not have
+//! more errors than the first parse.
+//!
 //! A part of the text is parsed with the parser's included ranges. So all positions refer to the file, and
 //! the captures of several trees can be merged.
 
@@ -22,12 +26,15 @@ use super::macro_items::parts_that_are_not_items;
 use super::parsing::parse_ranges;
 use super::query::CompiledQuery;
 
+const PHP_TAG: &str = "<?php";
 /// The maximum depth of items inside items.
 const MAX_DEPTH: usize = 3;
 /// The maximum number of items that are parsed again in one file.
 const MAX_PARSES: usize = 400;
-/// The text that is parsed again is at most this many times as long as the file.
+/// The text that is parsed again is at most this many times as long as the file, plus `MORE_BYTES`.
 const MAX_TIMES_PARSED: usize = 4;
+/// Small files may be parsed more often.
+const MORE_BYTES: usize = 64 * 1024;
 
 /// The ranges of the outermost error nodes. A missing node has an empty range.
 pub(super) struct Errors(Vec<Range<usize>>);
@@ -56,6 +63,11 @@ impl Errors {
         self.0.iter().map(Range::len).sum()
     }
 
+    /// The number of bytes inside errors. Each missing node is counted as one byte.
+    fn size(&self) -> usize {
+        self.0.iter().map(|error| error.len().max(1)).sum()
+    }
+
     /// The number of bytes of the item that are inside errors. Each missing node is counted as one byte.
     fn within(&self, item: &Range<usize>) -> usize {
         let of_error = |error: &Range<usize>| match error.is_empty() {
@@ -80,10 +92,42 @@ pub(super) struct Recovery<'a, 'b> {
     num_bytes: usize,
 }
 
-/// The trees of an item, and the errors in them.
+/// The trees of an item, each with the range whose captures are used, and the errors in the trees.
 struct Solved {
-    trees: Vec<Tree>,
+    trees: Vec<(Tree, Range<usize>)>,
     errors: usize,
+    /// Whether an inner item that contained later items in the tree was parsed separately.
+    is_separated: bool,
+}
+
+impl Solved {
+    fn of(tree: Tree, item: &Range<usize>, errors: usize) -> Self {
+        Self { trees: vec![(tree, item.clone())], errors, is_separated: false }
+    }
+
+    /// Whether the trees are better than a tree with this number of errors in the item.
+    fn is_better(&self, errors: usize) -> bool {
+        self.errors < errors || self.errors == errors && self.is_separated
+    }
+}
+
+/// The text around an item that is parsed together with the item: the first and last lines of the outer
+/// items. Some grammars accept a method only inside a class.
+#[derive(Clone, Default)]
+struct Surroundings {
+    /// Sorted ranges.
+    ranges: Vec<Range<usize>>,
+    /// The errors in these ranges if they are parsed without the item.
+    errors: usize,
+}
+
+impl Surroundings {
+    /// The ranges of the surroundings and these ranges, sorted.
+    fn with(&self, mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+        ranges.extend(self.ranges.iter().cloned());
+        ranges.sort_by_key(|range| range.start);
+        ranges
+    }
 }
 
 impl<'a, 'b> Recovery<'a, 'b> {
@@ -120,19 +164,65 @@ impl<'a, 'b> Recovery<'a, 'b> {
     /// Replaces the captures of the items with errors. Returns whether the new captures contain definitions.
     fn items_with_errors(&mut self, root: Node<'_>, errors: &Errors, raw: &mut Raw) -> bool {
         let mut has_definitions = false;
-        for item in self.outside_literals(top_items(self.text), root) {
-            let before = errors.within(&item);
-            // The whole file was already parsed, so an item that is the whole file would give the same
-            // result.
-            let is_file = item.len() == self.text.len() && !self.has_inner(&item);
-            if before == 0 || is_file || !self.budget.spend() || !self.may_be_mended(root, errors, &item, 0) {
-                continue;
+        let mut items = self.outside_literals(top_items(self.text), root).into_iter().peekable();
+        while let Some(item) = items.next() {
+            let mut group = vec![item];
+            while let Some(next) = items.next_if(|next| self.is_swallowed(root, next, &group[0])) {
+                group.push(next);
             }
-            if let Some(solved) = self.solve(&item, 0).filter(|solved| solved.errors < before) {
-                has_definitions |= self.replace(&item, &solved.trees, raw);
+            has_definitions |= match group.as_slice() {
+                [item] => self.replace_item(item, (root, errors), raw),
+                group => self.replace_group(group, (root, errors), raw),
+            };
+        }
+        has_definitions
+    }
+
+    /// Replaces the captures of an item if a separate parse gives fewer errors. Returns whether the new
+    /// captures contain definitions.
+    fn replace_item(&mut self, item: &Range<usize>, (root, errors): (Node<'_>, &Errors), raw: &mut Raw) -> bool {
+        let before = errors.within(item);
+        // The whole file was already parsed, so an item that is the whole file would give the same result.
+        let is_file = item.len() == self.text.len() && !self.has_inner(item);
+        if before == 0 || is_file || !self.budget.spend() || !self.may_be_mended(root, errors, item, 0) {
+            return false;
+        }
+        let solved = self.solve(item, &Surroundings::default(), 0).filter(|solved| solved.is_better(before));
+        solved.is_some_and(|solved| self.replace(item, &solved.trees, raw))
+    }
+
+    /// Replaces the captures of the items of a group: of all items if they have no more errors when each of
+    /// them is parsed separately, otherwise of the items that then have fewer errors. Returns whether the new
+    /// captures contain definitions.
+    fn replace_group(&mut self, group: &[Range<usize>], (root, errors): (Node<'_>, &Errors), raw: &mut Raw) -> bool {
+        let mut items = Vec::with_capacity(group.len());
+        let (mut separate, mut in_place) = (0, 0);
+        for item in group {
+            let before = errors.within(item);
+            let may_be_mended = self.may_be_mended(root, errors, item, 0);
+            let Some(solved) = self.solve(item, &Surroundings::default(), 0) else { return false };
+            let is_mended = may_be_mended && solved.is_better(before);
+            separate += solved.errors;
+            in_place += if is_mended { solved.errors } else { before };
+            items.push((item, solved, is_mended));
+        }
+        let mut has_definitions = false;
+        for (item, solved, is_mended) in items {
+            if separate <= in_place || is_mended {
+                has_definitions |= self.replace(item, &solved.trees, raw);
             }
         }
         has_definitions
+    }
+
+    /// Whether the tree contains an item inside a node that begins in the item `first`, which is before it.
+    /// Then a bracket in `first` is probably not closed. If `first` is one line or ends with an opening
+    /// bracket, it is the start of a block whose lines are not indented.
+    fn is_swallowed(&mut self, root: Node<'_>, item: &Range<usize>, first: &Range<usize>) -> bool {
+        let text = self.text[first.clone()].trim();
+        let begins_block = !text.contains('\n') || text.ends_with(['{', '(', '[', ':']);
+        let begin = start_of_code(self.text, first);
+        !begins_block && self.budget.spend() && parent_start(root, self.text, item).is_some_and(|start| start >= begin)
     }
 
     /// Adds the items inside macros, such as `cfg_feature! { … }` and `cfg_if! { if #[cfg(…)] { … } }`. A
@@ -152,7 +242,7 @@ impl<'a, 'b> Recovery<'a, 'b> {
                     let mut found = Raw::default();
                     let is_list = !tree.root_node().has_error() && self.collect(&tree, &mut found);
                     if is_list && !found.definitions.is_empty() {
-                        self.replace(&inner, &[tree], raw);
+                        self.replace(&inner, &[(tree, inner.clone())], raw);
                         break;
                     }
                     let left_out = parts_that_are_not_items(self.text, &inner);
@@ -171,16 +261,18 @@ impl<'a, 'b> Recovery<'a, 'b> {
 
     /// Parses an item separately. Inner items that cause errors are left out of this parse, and are parsed
     /// separately in the same way. `None` if a limit is reached.
-    fn solve(&mut self, item: &Range<usize>, depth: usize) -> Option<Solved> {
-        let whole = self.parse(std::slice::from_ref(item))?;
-        let errors = Errors::of(whole.root_node());
-        let of_whole = errors.within(item);
+    fn solve(&mut self, item: &Range<usize>, around: &Surroundings, depth: usize) -> Option<Solved> {
+        let (whole, of_whole) = self.parse_item(item, around)?;
         if of_whole == 0 || depth == MAX_DEPTH {
-            return Some(Solved { trees: vec![whole], errors: of_whole });
+            return Some(Solved::of(whole, item, of_whole));
         }
+        let errors = Errors::of(whole.root_node());
+        let (ranges, has_swallowed) = self.inner_with_errors(whole.root_node(), &errors, item, depth + 1);
+        let around_inner =
+            if ranges.is_empty() { Surroundings::default() } else { self.surroundings_in(item, around)? };
         let mut inner: Vec<(Range<usize>, Solved)> = Vec::new();
-        for range in self.inner_with_errors(whole.root_node(), &errors, item, depth + 1) {
-            let solved = self.solve(&range, depth + 1)?;
+        for range in ranges {
+            let solved = self.solve(&range, &around_inner, depth + 1)?;
             inner.push((range, solved));
         }
         // If none of these inner items has errors when it is parsed separately, all of them stay separate:
@@ -190,29 +282,65 @@ impl<'a, 'b> Recovery<'a, 'b> {
             inner.retain(|(_, solved)| solved.errors > 0);
         }
         if inner.is_empty() {
-            return Some(Solved { trees: vec![whole], errors: of_whole });
+            return Some(Solved::of(whole, item, of_whole));
         }
-        let frame = self.parse(&without(item, inner.iter().map(|(range, _)| range)))?;
-        let of_inner: usize = inner.iter().map(|(_, solved)| solved.errors).sum();
-        let of_frame = Errors::of(frame.root_node()).within(item) + of_inner;
-        if of_frame >= of_whole {
-            return Some(Solved { trees: vec![whole], errors: of_whole });
+        let (frame, of_frame) = self.parse_around(without(item, inner.iter().map(|(range, _)| range)), around)?;
+        let mut divided = Solved { is_separated: has_swallowed, ..Solved::of(frame, item, of_frame) };
+        for (_, solved) in inner {
+            divided.trees.extend(solved.trees);
+            divided.errors += solved.errors;
+            divided.is_separated |= solved.is_separated;
         }
-        let trees = inner.into_iter().flat_map(|(_, solved)| solved.trees);
-        Some(Solved { trees: std::iter::once(frame).chain(trees).collect(), errors: of_frame })
+        Some(if divided.is_better(of_whole) { divided } else { Solved::of(whole, item, of_whole) })
     }
 
-    /// The inner items with errors that a separate parse may mend.
+    /// Parses an item alone. If the tree has errors, the item is also parsed with its surroundings, and the
+    /// tree with fewer errors is returned.
+    fn parse_item(&mut self, item: &Range<usize>, around: &Surroundings) -> Option<(Tree, usize)> {
+        let alone = self.parse_around(vec![item.clone()], &Surroundings::default())?;
+        if alone.1 == 0 || around.ranges.is_empty() {
+            return Some(alone);
+        }
+        let surrounded = self.parse_around(vec![item.clone()], around)?;
+        Some(if surrounded.1 < alone.1 { surrounded } else { alone })
+    }
+
+    /// Parses these ranges together with their surroundings. The errors do not include the errors of the
+    /// surroundings.
+    fn parse_around(&mut self, ranges: Vec<Range<usize>>, around: &Surroundings) -> Option<(Tree, usize)> {
+        let tree = self.parse(&around.with(ranges))?;
+        let errors = Errors::of(tree.root_node()).size().saturating_sub(around.errors);
+        Some((tree, errors))
+    }
+
+    /// The surroundings of the items inside an item.
+    fn surroundings_in(&mut self, item: &Range<usize>, around: &Surroundings) -> Option<Surroundings> {
+        let inner = inner_items(self.text, item);
+        let ranges = around.with(without(item, inner.iter()));
+        let tree = self.parse(&ranges)?;
+        Some(Surroundings { ranges, errors: Errors::of(tree.root_node()).size() })
+    }
+
+    /// The inner items that a separate parse may mend: items with errors, and items that contain later items
+    /// in the tree. The second value is true if the list contains an item of the second kind.
     fn inner_with_errors(
         &mut self,
         root: Node<'_>,
         errors: &Errors,
         item: &Range<usize>,
         depth: usize,
-    ) -> Vec<Range<usize>> {
-        let mut inner = self.outside_literals(inner_items(self.text, item), root);
-        inner.retain(|range| self.may_be_mended(root, errors, range, depth));
-        inner
+    ) -> (Vec<Range<usize>>, bool) {
+        let items = self.outside_literals(inner_items(self.text, item), root);
+        let (mut found, mut has_swallowed) = (Vec::new(), false);
+        for (index, range) in items.iter().enumerate() {
+            let next = items.get(index + 1);
+            let swallows = next.is_some_and(|next| self.is_swallowed(root, next, range));
+            has_swallowed |= swallows;
+            if swallows || self.may_be_mended(root, errors, range, depth) {
+                found.push(range.clone());
+            }
+        }
+        (found, has_swallowed)
     }
 
     /// Whether a separate parse of the item may give fewer errors than the tree with this root. It cannot if
@@ -221,7 +349,7 @@ impl<'a, 'b> Recovery<'a, 'b> {
     fn may_be_mended(&mut self, root: Node<'_>, errors: &Errors, item: &Range<usize>, depth: usize) -> bool {
         errors.within(item) > 0
             && (!is_whole(root, self.parsed_text, item)
-                || depth < MAX_DEPTH && !self.inner_with_errors(root, errors, item, depth + 1).is_empty())
+                || depth < MAX_DEPTH && !self.inner_with_errors(root, errors, item, depth + 1).0.is_empty())
     }
 
     /// Joins each item that begins inside a literal, such as a string over several lines, with the previous
@@ -247,10 +375,15 @@ impl<'a, 'b> Recovery<'a, 'b> {
         let size: usize = ranges.iter().map(Range::len).sum();
         self.num_parses += 1;
         self.num_bytes += size;
-        if self.num_parses > MAX_PARSES || self.num_bytes > MAX_TIMES_PARSED * self.text.len() {
+        if self.num_parses > MAX_PARSES || self.num_bytes > MAX_TIMES_PARSED * self.text.len() + MORE_BYTES {
             return None;
         }
-        parse_ranges(self.parser, self.query, self.parsed_text, &positions(self.parsed_text, ranges), self.budget)
+        let mut ranges = ranges.to_vec();
+        // Without the opening tag, the grammar of PHP parses code as text.
+        if self.parsed_text.starts_with(PHP_TAG) && ranges.first().is_some_and(|first| first.start >= PHP_TAG.len()) {
+            ranges.insert(0, 0..PHP_TAG.len());
+        }
+        parse_ranges(self.parser, self.query, self.parsed_text, &positions(self.parsed_text, &ranges), self.budget)
     }
 
     fn collect(&mut self, tree: &Tree, raw: &mut Raw) -> bool {
@@ -261,12 +394,21 @@ impl<'a, 'b> Recovery<'a, 'b> {
     /// contain definitions.
     ///
     /// The captures are not replaced if the time limit is reached, or if the trees contain fewer definitions
-    /// than the old captures. For example, the grammar of PHP parses code without the opening tag as text,
-    /// without errors and without definitions.
-    fn replace(&mut self, range: &Range<usize>, trees: &[Tree], raw: &mut Raw) -> bool {
+    /// than the old captures.
+    fn replace(&mut self, range: &Range<usize>, trees: &[(Tree, Range<usize>)], raw: &mut Raw) -> bool {
         let (range, mut found) = (byte_range(range), Raw::default());
         let known = raw.definitions.iter().filter(|definition| range.contains(definition.range.start)).count();
-        if !trees.iter().all(|tree| self.collect(tree, &mut found)) || found.definitions.len() < known {
+        for (tree, used) in trees {
+            let mut of_tree = Raw::default();
+            if !self.collect(tree, &mut of_tree) {
+                return false;
+            }
+            // The captures of the surroundings are those of another tree.
+            of_tree.remove(byte_range(&(0..used.start)));
+            of_tree.remove(ByteRange { start: used.end as u32, end: u32::MAX });
+            found.append(of_tree);
+        }
+        if found.definitions.len() < known {
             return false;
         }
         let has_definitions = !found.definitions.is_empty();
@@ -328,6 +470,24 @@ fn is_whole(root: Node<'_>, text: &str, item: &Range<usize>) -> bool {
     }
 }
 
+/// The start of the smallest node that contains the item and begins before it. `None` if this node is the
+/// root.
+fn parent_start(root: Node<'_>, text: &str, item: &Range<usize>) -> Option<usize> {
+    let (start, end) = (start_of_code(text, item), item.start + text[item.clone()].trim_end().len());
+    let mut cursor = root.walk();
+    let mut parent = None;
+    while cursor.goto_first_child_for_byte(start).is_some() {
+        let child = cursor.node().byte_range();
+        if start < child.start || child.end < end {
+            break;
+        }
+        if child.start < start {
+            parent = Some(child.start);
+        }
+    }
+    parent
+}
+
 fn byte_range(range: &Range<usize>) -> ByteRange {
     ByteRange { start: range.start as u32, end: range.end as u32 }
 }
@@ -387,122 +547,134 @@ mod tests {
         check("c", text, "a b");
     }
 
-    /// Each text has a function `broken` whose `{` or `(` is not closed.
+    /// In each text, a bracket in the function `broken` is not closed.
     #[test]
-    fn probe_unclosed() {
-        let texts: &[(&str, &str)] = &[
-            (
-                "java",
-                "class A {\n    void one() {\n        go();\n    }\n\n    void broken() {\n        if (x) {\n            go();\n    }\n\n    void two() {\n        go();\n    }\n}\n\nclass B {\n    void three() {\n    }\n}\n",
-            ),
-            (
-                "java",
-                "class A {\n    void one() {\n        go();\n    }\n\n    void broken( {\n        go();\n    }\n\n    void two() {\n        go();\n    }\n}\n\nclass B {\n    void three() {\n    }\n}\n",
-            ),
-            (
-                "java",
-                "class A {\n    void one() {\n        go();\n    }\n\n    void broken() {\n        go(;\n\n    void two() {\n        go();\n    }\n}\n\nclass B {\n    void three() {\n    }\n}\n",
-            ),
-            (
-                "kotlin",
-                "class A {\n    fun one() {\n        go()\n    }\n\n    fun broken() {\n        if (x) {\n            go()\n    }\n\n    fun two() {\n        go()\n    }\n}\n\nclass B {\n    fun three() {\n    }\n}\n",
-            ),
-            (
-                "kotlin",
-                "class A {\n    fun one() {\n        go()\n    }\n\n    fun broken() {\n        go(\n\n    fun two() {\n        go()\n    }\n}\n\nfun three() {\n}\n",
-            ),
-            (
-                "swift",
-                "class A {\n    func one() {\n        go()\n    }\n\n    func broken() {\n        if x {\n            go()\n    }\n\n    func two() {\n        go()\n    }\n}\n\nclass B {\n    func three() {\n    }\n}\n",
-            ),
-            (
-                "swift",
-                "func one() {\n    go()\n}\n\nfunc broken() {\n    go(\n\nfunc two() {\n    go()\n}\n\nfunc three() {\n}\n",
-            ),
-            (
-                "swift",
-                "class A {\n    func one() {\n        go()\n    }\n\n    func broken( {\n        go()\n    }\n\n    func two() {\n        go()\n    }\n}\n\nclass B {\n    func three() {\n    }\n}\n",
-            ),
-            (
-                "php",
-                "<?php\n\nclass A {\n    function one() {\n        go();\n    }\n\n    function broken() {\n        if ($x) {\n            go();\n    }\n\n    function two() {\n        go();\n    }\n}\n\nclass B {\n    function three() {\n    }\n}\n",
-            ),
-            (
-                "php",
-                "<?php\n\nfunction one() {\n    go();\n}\n\nfunction broken() {\n    go(;\n\nfunction two() {\n    go();\n}\n\nfunction three() {\n}\n",
-            ),
-            (
-                "csharp",
-                "class A {\n    void One() {\n        Go();\n    }\n\n    void Broken() {\n        if (x) {\n            Go();\n    }\n\n    void Two() {\n        Go();\n    }\n}\n\nclass B {\n    void Three() {\n    }\n}\n",
-            ),
-            (
-                "csharp",
-                "namespace N\n{\n    class A\n    {\n        void One()\n        {\n            Go();\n        }\n\n        void Broken()\n        {\n            if (x)\n            {\n            Go();\n        }\n\n        void Two()\n        {\n            Go();\n        }\n    }\n\n    class B\n    {\n        void Three()\n        {\n        }\n    }\n}\n",
-            ),
-            (
-                "typescript",
-                "class A {\n  one() {\n    go();\n  }\n\n  broken() {\n    if (x) {\n      go();\n  }\n\n  two() {\n    go();\n  }\n}\n\nclass B {\n  three() {\n  }\n}\n",
-            ),
-            (
-                "javascript",
-                "function one() {\n  go();\n}\n\nfunction broken() {\n  go(;\n\nfunction two() {\n  go();\n}\n\nfunction three() {\n}\n",
-            ),
-            (
-                "go",
-                "package p\n\nfunc One() {\n\tgo()\n}\n\nfunc Broken() {\n\tif x {\n\t\tgo()\n}\n\nfunc Two() {\n}\n\nfunc Three() {\n}\n",
-            ),
-            (
-                "go",
-                "package p\n\nfunc One() {\n\tg()\n}\n\nfunc Broken() {\n\tg(\n\nfunc Two() {\n}\n\nfunc Three() {\n}\n",
-            ),
-            (
-                "rust",
-                "struct S;\n\nimpl S {\n    fn one(&self) {\n        go();\n    }\n\n    fn broken(&self) {\n        if x {\n            go();\n    }\n\n    fn two(&self) {\n    }\n}\n\nfn three() {\n}\n",
-            ),
-            ("rust", "fn one() {\n    go();\n}\n\nfn broken() {\n    go(\n\nfn two() {\n}\n\nfn three() {\n}\n"),
-            (
-                "python",
-                "class A:\n    def one(self):\n        go()\n\n    def broken(self):\n        go(\n\n    def two(self):\n        go()\n\n\ndef three():\n    go()\n",
-            ),
-            (
-                "python",
-                "def one():\n    go()\n\ndef broken(:\n    go()\n\ndef two():\n    go()\n\n\ndef three():\n    go()\n",
-            ),
-            (
-                "ruby",
-                "class A\n  def one\n    go\n  end\n\n  def broken\n    if x\n      go\n  end\n\n  def two\n    go\n  end\nend\n\nclass B\n  def three\n  end\nend\n",
-            ),
-            ("ruby", "def one\n  go\nend\n\ndef broken\n  go(\n\ndef two\n  go\nend\n\ndef three\nend\n"),
-            (
-                "c",
-                "int one(void) {\n    return 1;\n}\n\nint broken(void) {\n    if (x) {\n        go();\n}\n\nint two(void) {\n    return 2;\n}\n\nint three(void) {\n    return 3;\n}\n",
-            ),
-            (
-                "cpp",
-                "class A {\npublic:\n    void one() {\n        go();\n    }\n\n    void broken() {\n        if (x) {\n            go();\n    }\n\n    void two() {\n        go();\n    }\n};\n\nint three() {\n    return 3;\n}\n",
-            ),
-            (
-                "scala",
-                "class A {\n  def one() = {\n    go()\n  }\n\n  def broken() = {\n    if (x) {\n      go()\n  }\n\n  def two() = {\n    go()\n  }\n}\n\nclass B {\n  def three() = {\n  }\n}\n",
-            ),
-        ];
-        for (language, text) in texts {
-            let facts = parse_file(language, FactsKey(Key128([0; 16])), text, &ParseLimits::default());
-            let names: Vec<&str> = facts.symbols.iter().map(|symbol| symbol.qualified_name.as_str()).collect();
-            let lower = names.join(" ").to_lowercase();
-            let missing: Vec<&str> = ["one", "two", "three"].into_iter().filter(|name| !lower.contains(name)).collect();
-            let grammar = cairn_languages::by_name(language).and_then(|row| row.grammar).expect("a grammar");
-            let mut parser = Parser::new();
-            parser.set_language(&(grammar.load)()).expect("a language");
-            let tree = parser.parse(text, None).expect("a tree");
-            if std::env::var("TREE").is_ok_and(|name| name == *language) {
-                println!("{text}\n{}\n{:?}", tree.root_node().to_sexp(), Errors::of(tree.root_node()).0);
-                for item in top_items(text) {
-                    println!("ITEM {item:?} whole {} errors {}", is_whole(tree.root_node(), text, &item), Errors::of(tree.root_node()).within(&item));
-                }
-            }
-            println!("PROBE {language} missing {missing:?} found {names:?} {:?}", facts.status);
-        }
+    fn items_after_an_unclosed_bracket_are_kept_in_their_place() {
+        check(
+            "java",
+            "class A {\n    void one() {\n        go();\n    }\n\n    void broken() {\n        if (x) {\n            go();\n    }\n\n    void two() {\n        go();\n    }\n}\n\nclass B {\n    void three() {\n    }\n}\n",
+            "A A.one A.broken A.two B B.three",
+        );
+        check(
+            "java",
+            "class A {\n    void one() {\n        go();\n    }\n\n    void broken( {\n        go();\n    }\n\n    void two() {\n        go();\n    }\n}\n\nclass B {\n    void three() {\n    }\n}\n",
+            "A A.one A.broken A.two B B.three",
+        );
+        check(
+            "java",
+            "class A {\n    void one() {\n        go();\n    }\n\n    void broken() {\n        go(;\n\n    void two() {\n        go();\n    }\n}\n\nclass B {\n    void three() {\n    }\n}\n",
+            "A A.one A.broken A.two B B.three",
+        );
+        check(
+            "kotlin",
+            "class A {\n    fun one() {\n        go()\n    }\n\n    fun broken() {\n        if (x) {\n            go()\n    }\n\n    fun two() {\n        go()\n    }\n}\n\nclass B {\n    fun three() {\n    }\n}\n",
+            "A A.one A.broken A.two B B.three",
+        );
+        check(
+            "kotlin",
+            "class A {\n    fun one() {\n        go()\n    }\n\n    fun broken() {\n        go(\n\n    fun two() {\n        go()\n    }\n}\n\nfun three() {\n}\n",
+            "A A.one A.broken A.two three",
+        );
+        check(
+            "swift",
+            "class A {\n    func one() {\n        go()\n    }\n\n    func broken() {\n        if x {\n            go()\n    }\n\n    func two() {\n        go()\n    }\n}\n\nclass B {\n    func three() {\n    }\n}\n",
+            "A A.one A.broken A.two B B.three",
+        );
+        check(
+            "swift",
+            "func one() {\n    go()\n}\n\nfunc broken() {\n    go(\n\nfunc two() {\n    go()\n}\n\nfunc three() {\n}\n",
+            "one two three",
+        );
+        check(
+            "swift",
+            "class A {\n    func one() {\n        go()\n    }\n\n    func broken( {\n        go()\n    }\n\n    func two() {\n        go()\n    }\n}\n\nclass B {\n    func three() {\n    }\n}\n",
+            "A A.one A.broken A.two B B.three",
+        );
+        check(
+            "php",
+            "<?php\n\nclass A {\n    function one() {\n        go();\n    }\n\n    function broken() {\n        if ($x) {\n            go();\n    }\n\n    function two() {\n        go();\n    }\n}\n\nclass B {\n    function three() {\n    }\n}\n",
+            "A A.one A.broken A.two B B.three",
+        );
+        check(
+            "php",
+            "<?php\n\nfunction one() {\n    go();\n}\n\nfunction broken() {\n    go(;\n\nfunction two() {\n    go();\n}\n\nfunction three() {\n}\n",
+            "one two three",
+        );
+        check(
+            "csharp",
+            "class A {\n    void One() {\n        Go();\n    }\n\n    void Broken() {\n        if (x) {\n            Go();\n    }\n\n    void Two() {\n        Go();\n    }\n}\n\nclass B {\n    void Three() {\n    }\n}\n",
+            "A A.One A.Broken A.Two B B.Three",
+        );
+        check(
+            "csharp",
+            "namespace N\n{\n    class A\n    {\n        void One()\n        {\n            Go();\n        }\n\n        void Broken()\n        {\n            if (x)\n            {\n            Go();\n        }\n\n        void Two()\n        {\n            Go();\n        }\n    }\n\n    class B\n    {\n        void Three()\n        {\n        }\n    }\n}\n",
+            "A A.One A.Broken A.Two B B.Three",
+        );
+        check(
+            "typescript",
+            "class A {\n  one() {\n    go();\n  }\n\n  broken() {\n    if (x) {\n      go();\n  }\n\n  two() {\n    go();\n  }\n}\n\nclass B {\n  three() {\n  }\n}\n",
+            "A A.one A.broken A.two B B.three",
+        );
+        check(
+            "javascript",
+            "function one() {\n  go();\n}\n\nfunction broken() {\n  go(;\n\nfunction two() {\n  go();\n}\n\nfunction three() {\n}\n",
+            "one two three",
+        );
+        check(
+            "go",
+            "package p\n\nfunc One() {\n\tgo()\n}\n\nfunc Broken() {\n\tif x {\n\t\tgo()\n}\n\nfunc Two() {\n}\n\nfunc Three() {\n}\n",
+            "One Broken Two Three",
+        );
+        check(
+            "go",
+            "package p\n\nfunc One() {\n\tg()\n}\n\nfunc Broken() {\n\tg(\n\nfunc Two() {\n}\n\nfunc Three() {\n}\n",
+            "One Broken Broken.Two Three",
+        );
+        check(
+            "rust",
+            "struct S;\n\nimpl S {\n    fn one(&self) {\n        go();\n    }\n\n    fn broken(&self) {\n        if x {\n            go();\n    }\n\n    fn two(&self) {\n    }\n}\n\nfn three() {\n}\n",
+            "S S.one S.broken S.two three",
+        );
+        check(
+            "rust",
+            "fn one() {\n    go();\n}\n\nfn broken() {\n    go(\n\nfn two() {\n}\n\nfn three() {\n}\n",
+            "one two three",
+        );
+        check(
+            "python",
+            "class A:\n    def one(self):\n        go()\n\n    def broken(self):\n        go(\n\n    def two(self):\n        go()\n\n\ndef three():\n    go()\n",
+            "A A.one A.broken A.two three",
+        );
+        check(
+            "python",
+            "def one():\n    go()\n\ndef broken(:\n    go()\n\ndef two():\n    go()\n\n\ndef three():\n    go()\n",
+            "one broken two three",
+        );
+        check(
+            "ruby",
+            "class A\n  def one\n    go\n  end\n\n  def broken\n    if x\n      go\n  end\n\n  def two\n    go\n  end\nend\n\nclass B\n  def three\n  end\nend\n",
+            "A A.one A.broken A.two B B.three",
+        );
+        check(
+            "ruby",
+            "def one\n  go\nend\n\ndef broken\n  go(\n\ndef two\n  go\nend\n\ndef three\nend\n",
+            "one broken two three",
+        );
+        check(
+            "c",
+            "int one(void) {\n    return 1;\n}\n\nint broken(void) {\n    if (x) {\n        go();\n}\n\nint two(void) {\n    return 2;\n}\n\nint three(void) {\n    return 3;\n}\n",
+            "one broken two three",
+        );
+        check(
+            "cpp",
+            "class A {\npublic:\n    void one() {\n        go();\n    }\n\n    void broken() {\n        if (x) {\n            go();\n    }\n\n    void two() {\n        go();\n    }\n};\n\nint three() {\n    return 3;\n}\n",
+            "A A.one A.broken A.two three",
+        );
+        check(
+            "scala",
+            "class A {\n  def one() = {\n    go()\n  }\n\n  def broken() = {\n    if (x) {\n      go()\n  }\n\n  def two() = {\n    go()\n  }\n}\n\nclass B {\n  def three() = {\n  }\n}\n",
+            "A A.one A.broken A.two B B.three",
+        );
     }
 
     fn tree(language: &str, text: &str) -> Tree {
