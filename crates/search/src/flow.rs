@@ -182,14 +182,14 @@ fn note(asked: &AskedEnds, flow: Option<&FlowAsked>, story: Option<&Story>, has_
         None if !from && !to && !is_subject_start => return Some(NO_PATH.into()),
         None => "the results are in the order of relevance.",
     };
-    let end =
-        |message: Message, name: &'static str, is_given: bool, text: Option<&String>| match text.filter(|_| is_given) {
-            Some(text) => message.and(name).and(Phrase(text)),
-            None => message,
-        };
-    let start = flow.and_then(|flow| flow.from.as_ref().or(flow.subject.as_ref()));
-    let message = end("No path".into(), " from ", from || is_subject_start, start);
-    let message = end(message, " to ", to, flow.and_then(|flow| flow.to.as_ref()));
+    let end = |message: Message, name: &'static str, text: Option<&str>| match text {
+        Some(text) => message.and(name).and(Phrase(text)),
+        None => message,
+    };
+    let subject = asked.start().and_then(AskedEnd::name).filter(|_| is_subject_start);
+    let start = subject.or_else(|| flow?.from.as_deref().filter(|_| from));
+    let message = end("No path".into(), " from ", start);
+    let message = end(message, " to ", flow.and_then(|flow| flow.to.as_deref()).filter(|_| to));
     Some(message.and(" was found over three edges; ").and(instead))
 }
 
