@@ -18,7 +18,7 @@ vm_memory_high_watermark.absolute = 768MiB
 rabbitmq:
   user: 999
   isReadOnly: true
-  ignore: container-security-context-user-group-id,pod-probes
+  ignore: container-security-context-user-group-id
   data: /var/lib/rabbitmq
   memory: 512Mi
   memoryLimit: 1536Mi
@@ -38,11 +38,11 @@ neo4j:
   data: /data
   memory: 1Gi
   memoryLimit: 2Gi
-  ports: {bolt: 7687}
+  ports: {bolt: 7687, http: 7474}
   clientPorts: [7687]
   clients: [cloner, parser, embedder, graph-writer, pattern-aggregator, scheduler, query, discovery, topology, operator]
   alive: bolt
-  ready: {tcpSocket: {port: bolt}}
+  ready: {httpGet: {path: /, port: http}}
   env:
     NEO4J_server_memory_heap_max__size: 1G
     NEO4J_server_memory_pagecache_size: 256M
