@@ -22,7 +22,7 @@ rabbitmq:
   data: /var/lib/rabbitmq
   memory: 512Mi
   memoryLimit: 1536Mi
-  ports: {amqp: 5672, management: 15672}
+  ports: {amqp: 5672, management: 15672, metrics: 15692}
   clientPorts: [5672, 15672]
   clients: [cloner, parser, embedder, graph-writer, pattern-aggregator, scheduler, topology, operator]
   alive: amqp
