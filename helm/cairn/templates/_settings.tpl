@@ -96,7 +96,7 @@ cache_directory = "/var/cache/cairn"
 {{- range .addresses }}
 {{- $scheme := ternary "amqps" "amqp" $servers.rabbitmq.tls }}
 {{- $port := ternary "5671" "5672" $servers.rabbitmq.tls }}
-{{- $urls = append $urls (printf "%s://%s/%s" $scheme (include "cairn.address" (list . $port)) $servers.rabbitmq.vhost) }}
+{{- $urls = append $urls (printf "%s://%s/%s" $scheme (include "cairn.address" (list . $port)) ($servers.rabbitmq.vhost | urlquery)) }}
 {{- end }}
 {{- $_ := set $config.rabbitmq "urls" $urls }}
 {{- $_ := set $config.rabbitmq "management_url" (printf "%s://%s" (ternary "https" "http" .managementTls) .managementAddress) }}
@@ -204,7 +204,7 @@ cache_directory = "/var/cache/cairn"
 {{- $port := ternary "5671" "5672" .tls }}
 {{- $urls := list }}
 {{- range .addresses }}
-{{- $urls = append $urls (printf "%s://$(RABBITMQ_USERNAME):$(RABBITMQ_PASSWORD)@%s/%s" $scheme (include "cairn.address" (list . $port)) $servers.rabbitmq.vhost) }}
+{{- $urls = append $urls (printf "%s://$(RABBITMQ_USERNAME):$(RABBITMQ_PASSWORD)@%s/%s" $scheme (include "cairn.address" (list . $port)) ($servers.rabbitmq.vhost | urlquery)) }}
 {{- end -}}
 - name: CAIRN__RABBITMQ__URLS
   value: {{ join "," $urls | quote }}
