@@ -41,7 +41,7 @@ cluster-demo: setup ## Indexes this repository with the cluster and asks a quest
 cluster-down: setup ## Stops the cluster, by process id.
 	@scripts/cluster down
 
-kubernetes: ## Checks the Helm chart and k8s/, and installs the chart on a real control plane without containers.
+kubernetes: ## Checks the Helm chart and k8s/, and installs the chart on a real control plane.
 	@scripts/kubernetes
 
 sim: setup ## Simulates runs with faults. SEEDS=N sets the number of seeds (10,000), FROM=N the first seed.

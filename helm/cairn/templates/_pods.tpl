@@ -1,19 +1,21 @@
 {{/* The parts that all pods share. */}}
 
+{{/* Argument: the number of the user. */}}
 {{- define "cairn.podSecurity" -}}
 runAsNonRoot: true
-runAsUser: {{ .Values.pods.runAsUser }}
-runAsGroup: {{ .Values.pods.runAsUser }}
-fsGroup: {{ .Values.pods.runAsUser }}
+runAsUser: {{ . }}
+runAsGroup: {{ . }}
+fsGroup: {{ . }}
 # Without this line, Kubernetes changes the group of every file of a volume at each start.
 fsGroupChangePolicy: OnRootMismatch
 seccompProfile:
   type: RuntimeDefault
 {{- end -}}
 
+{{/* Argument: whether the root file system is read-only. */}}
 {{- define "cairn.containerSecurity" -}}
 allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
+readOnlyRootFilesystem: {{ . }}
 capabilities:
   drop: [ALL]
 {{- end -}}
@@ -35,31 +37,34 @@ annotations:
   {{- end }}
 {{- end -}}
 
+{{/* The account, the place and the user of a pod. Argument: dict with the root; `account` and `user` replace those
+     of the values. */}}
 {{- define "cairn.podPlace" -}}
-serviceAccountName: {{ include "cairn.serviceAccountName" . }}
+{{- $values := .root.Values -}}
+serviceAccountName: {{ .account | default (include "cairn.serviceAccountName" .root) }}
 automountServiceAccountToken: false
 # Otherwise Kubernetes would set a variable for each Service of the namespace. Variables that begin with
 # CAIRN_ are settings of Cairn.
 enableServiceLinks: false
-{{- with .Values.image.pullSecrets }}
+{{- with $values.image.pullSecrets }}
 imagePullSecrets:
   {{- range . }}
   - name: {{ . }}
   {{- end }}
 {{- end }}
-{{- with .Values.pods.priorityClassName }}
+{{- with $values.pods.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
-{{- with .Values.pods.nodeSelector }}
+{{- with $values.pods.nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .Values.pods.tolerations }}
+{{- with $values.pods.tolerations }}
 tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 securityContext:
-  {{- include "cairn.podSecurity" . | nindent 2 }}
+  {{- include "cairn.podSecurity" (.user | default $values.pods.runAsUser) | nindent 2 }}
 {{- end -}}
 
 {{/* The contents of the ConfigMap with the settings. */}}
@@ -71,13 +76,14 @@ operator.toml: |
 {{- end -}}
 
 {{/* A pod that runs a command once. Argument: dict with the root, the component, the image, the command, its
-     arguments, the ConfigMap, the resources, and the entries of `cairn.programs`. */}}
+     arguments, the ConfigMap, the account (default: that of the values), the resources, and the entries of
+     `cairn.programs`. */}}
 {{- define "cairn.oncePod" -}}
 metadata:
   {{- include "cairn.podMetadata" (list .root .component) | nindent 2 }}
 spec:
   restartPolicy: Never
-  {{- include "cairn.podPlace" .root | nindent 2 }}
+  {{- include "cairn.podPlace" (dict "root" .root "account" .account) | nindent 2 }}
   # An interrupted command is continued by the next one.
   terminationGracePeriodSeconds: 10
   containers:
@@ -91,7 +97,7 @@ spec:
       resources:
         {{- toYaml .resources | nindent 8 }}
       securityContext:
-        {{- include "cairn.containerSecurity" .root | nindent 8 }}
+        {{- include "cairn.containerSecurity" true | nindent 8 }}
       volumeMounts:
         - {name: settings, mountPath: /etc/cairn, readOnly: true}
         - {name: temporary, mountPath: /tmp}
@@ -100,4 +106,15 @@ spec:
       configMap: {name: {{ .settings }}}
     - name: temporary
       emptyDir: {sizeLimit: 64Mi}
+{{- end -}}
+
+{{/* A claim of storage. Argument: dict with the size and the class. */}}
+{{- define "cairn.claim" -}}
+accessModes: [ReadWriteOnce]
+{{- with .storageClass }}
+storageClassName: {{ . }}
+{{- end }}
+resources:
+  requests:
+    storage: {{ .size }}
 {{- end -}}

@@ -32,7 +32,11 @@
      floating-point numbers, so whole numbers are converted back. */}}
 {{- define "cairn.toml.value" -}}
 {{- if kindIs "map" . -}}
-{ {{- range $index, $key := keys . | sortAlpha }}{{ if $index }},{{ end }} {{ include "cairn.toml.key" $key }} = {{ include "cairn.toml.value" (get $ $key) }}{{ end }} }
+{{- $pairs := list -}}
+{{- range $key := keys . | sortAlpha -}}
+{{- $pairs = append $pairs (printf "%s = %s" (include "cairn.toml.key" $key) (include "cairn.toml.value" (get $ $key))) -}}
+{{- end -}}
+{ {{ join ", " $pairs }} }
 {{- else if kindIs "slice" . -}}
 [{{- range $index, $item := . }}{{ if $index }}, {{ end }}{{ include "cairn.toml.value" $item }}{{ end }}]
 {{- else if kindIs "string" . -}}
