@@ -8,7 +8,7 @@ use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, sources, start, swee
 use clap::Parser;
 
 fn main() -> ExitCode {
-    start("cloner", Arguments::parse().config.as_deref(), run)
+    start("cloner", &Arguments::parse(), run)
 }
 
 async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {

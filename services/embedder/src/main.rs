@@ -8,7 +8,7 @@ use cairn_wiring::{Arguments, Cluster, ClusterConfig, OwnersWork, Stop, Stores, 
 use clap::Parser;
 
 fn main() -> ExitCode {
-    start("embedder", Arguments::parse().config.as_deref(), run)
+    start("embedder", &Arguments::parse(), run)
 }
 
 async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {

@@ -17,7 +17,7 @@ fn main() -> ExitCode {
         let served = cairn_local_parser::serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock());
         return served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
-    start("parser", Arguments::parse().config.as_deref(), run)
+    start("parser", &Arguments::parse(), run)
 }
 
 async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {

@@ -6,7 +6,7 @@ use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, start, workers};
 use clap::Parser;
 
 fn main() -> ExitCode {
-    start("pattern-aggregator", Arguments::parse().config.as_deref(), run)
+    start("pattern-aggregator", &Arguments::parse(), run)
 }
 
 async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {
