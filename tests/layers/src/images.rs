@@ -32,7 +32,8 @@ fn stages() -> BTreeSet<String> {
     stages.map(str::to_owned).collect()
 }
 
-/// Whether the build context contains a path. `.dockerignore` first ignores everything. Later lines add paths.
+/// Whether the build context contains a path. `.dockerignore` first leaves out everything. Later lines add
+/// paths.
 fn is_in_context(ignore: &str, path: &str) -> bool {
     let is_below = |folder: &str| path == folder || path.starts_with(&format!("{folder}/"));
     path == "." || ignore.lines().filter_map(|line| line.strip_prefix('!')).any(is_below)

@@ -1,6 +1,6 @@
 //! Checks the rules of the workspace: layers and lints of crates, cycles between files, plain English, words
-//! that name only one type, the paths that ARCHITECTURE.md and other documents name, and the definitions of the
-//! images.
+//! that name only one type, the paths that ARCHITECTURE.md and other documents name, and the definitions of
+//! the images.
 
 #[cfg(test)]
 mod architecture;
