@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use cairn_ports::plain;
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::ClusterConfig;
@@ -55,6 +55,14 @@ pub struct Arguments {
     /// health, and exit with 0 if it reports no fault.
     #[arg(long, global = true, value_name = "ENDPOINT")]
     pub check: Option<Endpoint>,
+}
+
+impl Arguments {
+    /// Reads the command line of the program with this name.
+    pub fn of(program: &'static str) -> Self {
+        let matches = Self::command().name(program).get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
 }
 
 /// Runs a service. `run` receives the settings and the stop signal. If `run` returns an error, the error and
