@@ -5,7 +5,7 @@ SHELL := /bin/bash
 export CAIRN_CACHE ?= $(HOME)/.cache/cairn
 PATH := $(HOME)/.cargo/bin:$(CAIRN_CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup setup-tests build demo check test lint soak bench bench-cluster eval trees embedding-model sim mutants faults cluster cluster-demo cluster-down kubernetes
+.PHONY: help setup setup-tests build demo check test lint soak bench bench-cluster eval trees embedding-model sim mutants faults cluster cluster-demo cluster-down kubernetes images-check
 
 help: ## Lists the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 20
@@ -43,6 +43,9 @@ cluster-down: setup ## Stops the cluster, by process id.
 
 kubernetes: ## Checks the Helm chart and k8s/, and installs the chart on a real control plane.
 	@scripts/kubernetes
+
+images-check: setup ## Builds the images without Docker, and checks them and compose.yaml (an hour; as root).
+	@scripts/images all
 
 sim: setup ## Simulates runs with faults. SEEDS=N sets the number of seeds (10,000), FROM=N the first seed.
 	cargo run --release --locked -p cairn-sim -- --seeds $(or $(SEEDS),10000) --from $(or $(FROM),0)

@@ -5,10 +5,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, sources, start, sweep_clones, workers};
-use clap::Parser;
 
 fn main() -> ExitCode {
-    start("cloner", Arguments::parse().config.as_deref(), run)
+    start("cloner", &Arguments::of("cairn-cloner"), run)
 }
 
 async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {

@@ -5,10 +5,9 @@
 use std::process::ExitCode;
 
 use cairn_wiring::{Arguments, Cluster, ClusterConfig, OwnersWork, Stop, Stores, passages, start, workers};
-use clap::Parser;
 
 fn main() -> ExitCode {
-    start("embedder", Arguments::parse().config.as_deref(), run)
+    start("embedder", &Arguments::of("cairn-embedder"), run)
 }
 
 async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {

@@ -3,10 +3,9 @@
 use std::process::ExitCode;
 
 use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, start, workers};
-use clap::Parser;
 
 fn main() -> ExitCode {
-    start("graph-writer", Arguments::parse().config.as_deref(), run)
+    start("graph-writer", &Arguments::of("cairn-graph-writer"), run)
 }
 
 async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {

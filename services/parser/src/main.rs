@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, start, workers};
-use clap::Parser;
 
 /// The argument with which this program starts itself as a child process for parsing.
 const PARSE_WORKER: &str = "parse-worker";
@@ -17,7 +16,7 @@ fn main() -> ExitCode {
         let served = cairn_local_parser::serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock());
         return served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
-    start("parser", Arguments::parse().config.as_deref(), run)
+    start("parser", &Arguments::of("cairn-parser"), run)
 }
 
 async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {

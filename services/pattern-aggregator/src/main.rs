@@ -3,10 +3,9 @@
 use std::process::ExitCode;
 
 use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, start, workers};
-use clap::Parser;
 
 fn main() -> ExitCode {
-    start("pattern-aggregator", Arguments::parse().config.as_deref(), run)
+    start("pattern-aggregator", &Arguments::of("cairn-pattern-aggregator"), run)
 }
 
 async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {

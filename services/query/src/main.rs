@@ -18,7 +18,6 @@ use cairn_search::Caller;
 use cairn_wiring::{
     Arguments, Cluster, ClusterConfig, Health, Stop, Stores, embedder, indexing, searcher, shared_runs, start,
 };
-use clap::Parser;
 
 /// A question allocates many small values. The allocator of the C library needs a fifth of the time of a
 /// question, and this allocator needs much less.
@@ -26,7 +25,7 @@ use clap::Parser;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    start("query", Arguments::parse().config.as_deref(), run)
+    start("query", &Arguments::of("cairn-query"), run)
 }
 
 async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {

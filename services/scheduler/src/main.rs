@@ -2,22 +2,19 @@
 //! coordinator: it dispatches syncs and the jobs of the outbox, publishes generations, sends jobs of stalled
 //! runs again, and sweeps.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use cairn_wiring::{
-    COORDINATOR, Cluster, ClusterConfig, Coordinator, OwnersWork, Owning, Stop, Stores, start, tick, workers,
+    Arguments, COORDINATOR, Cluster, ClusterConfig, Coordinator, OwnersWork, Owning, Stop, Stores, start, tick, workers,
 };
 use clap::{Parser, Subcommand};
 
 #[derive(Parser, Debug)]
 #[command(version)]
-struct Arguments {
-    /// The settings file of the cluster, in TOML. Environment variables `CAIRN__SECTION__KEY` override its
-    /// values.
-    #[arg(long, global = true, env = "CAIRN_CLUSTER_CONFIG", value_name = "FILE")]
-    config: Option<PathBuf>,
+struct SchedulerArguments {
+    #[command(flatten)]
+    service: Arguments,
     #[command(subcommand)]
     command: Command,
 }
@@ -32,12 +29,12 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    match arguments.command {
-        Command::Tick => start("scheduler tick", arguments.config.as_deref(), async |config, mut stop: Stop| {
-            stop.unless_asked(tick(config)).await
-        }),
-        Command::Run => start("scheduler run", arguments.config.as_deref(), run),
+    let SchedulerArguments { service, command } = SchedulerArguments::parse();
+    match command {
+        Command::Tick => {
+            start("scheduler tick", &service, async |config, mut stop: Stop| stop.unless_asked(tick(config)).await)
+        }
+        Command::Run => start("scheduler run", &service, run),
     }
 }
 

@@ -6,6 +6,7 @@
 //! dependency. A service reads the sections that it needs, and returns an error if one of these sections is
 //! missing.
 
+mod check;
 mod cluster;
 mod config;
 mod config_reading;
@@ -31,6 +32,7 @@ mod work;
 pub mod workers;
 
 pub use cairn_rabbitmq::topology::COORDINATOR;
+pub use check::Endpoint;
 pub use cluster::Cluster;
 pub use config::{ClusterConfig, HttpConfig, local_embedding};
 pub use coordinator::{Coordinator, tick};

@@ -1,15 +1,16 @@
 //! Runs a service, from the command line to the drain.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
 use cairn_ports::plain;
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::ClusterConfig;
+use crate::check::{Endpoint, check};
 
 /// The request to stop the process.
 pub struct Stop {
@@ -48,16 +49,32 @@ impl Stop {
 pub struct Arguments {
     /// The settings file of the cluster, in TOML. Environment variables `CAIRN__SECTION__KEY` override its
     /// values.
-    #[arg(long, env = "CAIRN_CLUSTER_CONFIG", value_name = "FILE")]
+    #[arg(long, global = true, env = "CAIRN_CLUSTER_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// Do not run the service. Ask the service that runs on this machine with the same settings for its
+    /// health, and exit with 0 if it reports no fault.
+    #[arg(long, global = true, value_name = "ENDPOINT")]
+    pub check: Option<Endpoint>,
+}
+
+impl Arguments {
+    /// Reads the command line of the program with this name.
+    pub fn of(program: &'static str) -> Self {
+        let matches = Self::command().name(program).get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
 }
 
 /// Runs a service. `run` receives the settings and the stop signal. If `run` returns an error, the error and
-/// its causes are printed.
-pub fn start<F>(name: &str, file: Option<&Path>, run: impl FnOnce(ClusterConfig, Stop) -> F) -> ExitCode
+/// its causes are printed. If the arguments request a check, only the check is run.
+pub fn start<F>(name: &str, arguments: &Arguments, run: impl FnOnce(ClusterConfig, Stop) -> F) -> ExitCode
 where
     F: Future<Output = anyhow::Result<()>>,
 {
+    let file = arguments.config.as_deref();
+    if let Some(endpoint) = arguments.check {
+        return check(file, endpoint);
+    }
     cairn_faults::arm();
     cairn_telemetry::init_service();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();

@@ -50,3 +50,32 @@ fn key_works_until_revoked_and_is_shown_once() {
     assert!(code == 3 && !reported.contains(&key[1..]), "{reported}");
     cluster.close();
 }
+
+#[test]
+fn file_keeps_its_key_while_the_key_is_valid() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let Some(cluster) = Cluster::prepared() else { return };
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("key");
+    let create = |tenant: &str| {
+        let file = file.to_str().expect("UTF-8");
+        cluster.ok(&["keys", "create", "--tenant", tenant, "--file", file]).trim().to_owned()
+    };
+    let kept = || std::fs::read_to_string(&file).expect("a key").trim().to_owned();
+    let key = create("acme");
+    assert!(opens(&cluster, &key) && kept() == key);
+    assert_eq!(std::fs::metadata(&file).expect("a file").permissions().mode() & 0o777, 0o600);
+    assert_eq!(create("acme"), key);
+    // The key of a different tenant, a revoked key and a text that is not a key are replaced.
+    let other = create("other");
+    assert!(other != key && kept() == other);
+    cluster.ok(&["keys", "revoke", &other]);
+    let third = create("other");
+    assert!(third != other && kept() == third && opens(&cluster, &third));
+    std::fs::write(&file, "no key\n").expect("written");
+    let fourth = create("other");
+    assert!(fourth != third && kept() == fourth);
+    assert_eq!(std::fs::read_dir(directory.path()).expect("a directory").count(), 1);
+    cluster.close();
+}

@@ -1,5 +1,6 @@
 //! Checks the rules of the workspace: layers and lints of crates, cycles between files, plain English, words
-//! that name only one type, and the paths that ARCHITECTURE.md and other documents name.
+//! that name only one type, the paths that ARCHITECTURE.md and other documents name, and the definitions of
+//! the images.
 
 #[cfg(test)]
 mod architecture;
@@ -7,6 +8,8 @@ mod architecture;
 mod arrows;
 #[cfg(test)]
 mod cycles;
+#[cfg(test)]
+mod images;
 #[cfg(test)]
 mod items;
 #[cfg(test)]

@@ -123,4 +123,8 @@ pub struct NewKeyArguments {
     /// The key expires after this many days.
     #[arg(long, value_name = "DAYS")]
     pub expires_in_days: Option<u32>,
+    /// Keep the key in this file. If the file contains a valid key of the tenant, show that key and create
+    /// none. Otherwise write the new key to the file, which only its owner can read.
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
 }

@@ -1,9 +1,14 @@
 //! `cairn keys`: API keys of the query service and their permissions.
 
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use cairn_gateway::auth::{KeyRequest, id_of, issue};
+use cairn_domain::Tenant;
+use cairn_gateway::auth::{KeyRequest, hash_of, id_of, issue};
 use cairn_gateway::time::rfc3339;
 use cairn_neo4j::{Neo4jClock, Neo4jKeys};
 use cairn_ports::{ApiKeyRecord, Clock, ErrorKind, KeyStore};
@@ -17,6 +22,8 @@ use crate::exit::{CommandReply, wrong};
 use crate::output::{self, FAINT, NAME, styled};
 
 const DAY_MS: i64 = 86_400_000;
+/// Part of the name of the unfinished file into which a key is written.
+const KEY_FILE: &str = "cairn-key";
 
 /// Executes a `cairn keys` command. If `names_tenant` is set, `list` shows only the keys of that tenant.
 pub(super) async fn run(
@@ -48,6 +55,12 @@ async fn create(
 ) -> anyhow::Result<()> {
     let faults = Allowed::Only(arguments.repositories.clone()).faults();
     anyhow::ensure!(faults.is_empty(), wrong(format!("`--repo`: {}", faults.join("; "))));
+    if let Some(file) = &arguments.file
+        && let Some((text, record)) = key_in(file, keys, &installation.tenant, now_ms).await?
+    {
+        show(&text, &record, now_ms, json);
+        return Ok(());
+    }
     let request = KeyRequest {
         tenant: installation.tenant.clone(),
         repositories: (!arguments.repositories.is_empty()).then_some(arguments.repositories),
@@ -56,14 +69,59 @@ async fn create(
         expires_at_ms: arguments.expires_in_days.map(|days| now_ms + i64::from(days) * DAY_MS),
     };
     let new = issue(request, now_ms);
+    // The file is written first: a key that is in no file would be lost if the process ended here.
+    if let Some(file) = &arguments.file {
+        write_private(file, &new.text).with_context(|| format!("cannot write the key to {}", file.display()))?;
+    }
     keys.create(new.record.clone()).await?;
-    if json {
-        output::json(&KeyReport { key: Some(&new.text), ..KeyReport::of(&new.record, now_ms) });
-    } else {
-        output::line(&new.text);
-        output::note(&format!("{}; the key is not shown again", described(&new.record, now_ms)));
+    show(&new.text, &new.record, now_ms, json);
+    if arguments.file.is_none() && !json {
+        output::note("the key is not shown again");
     }
     Ok(())
+}
+
+fn show(key: &str, record: &ApiKeyRecord, now_ms: i64, json: bool) {
+    if json {
+        output::json(&KeyReport { key: Some(key), ..KeyReport::of(record, now_ms) });
+    } else {
+        output::line(key);
+        output::note(&described(record, now_ms));
+    }
+}
+
+/// The key in a file, if the key is valid and belongs to the tenant.
+async fn key_in(
+    file: &Path,
+    keys: &Neo4jKeys,
+    tenant: &Tenant,
+    now_ms: i64,
+) -> anyhow::Result<Option<(String, ApiKeyRecord)>> {
+    let text = match fs::read_to_string(file) {
+        Ok(text) => text.trim().to_owned(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).with_context(|| format!("cannot read the key in {}", file.display())),
+    };
+    let record = keys.find(&hash_of(&text)).await?;
+    let is_usable = |record: &ApiKeyRecord| record.tenant == *tenant && record.is_valid(now_ms);
+    Ok(record.filter(is_usable).map(|record| (text, record)))
+}
+
+/// Replaces the file. Only the owner of the file can read it.
+fn write_private(file: &Path, text: &str) -> io::Result<()> {
+    let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let unfinished = directory.join(format!(".{}.{}", KEY_FILE, std::process::id()));
+    let mut options = fs::OpenOptions::new();
+    let written = options.write(true).create_new(true).mode(0o600).open(&unfinished).and_then(|mut new| {
+        writeln!(new, "{text}")?;
+        new.sync_all()
+    });
+    let renamed = written.and_then(|()| fs::rename(&unfinished, file));
+    if renamed.is_err() {
+        // The first error is returned, so an error of this call is not.
+        let _ = fs::remove_file(&unfinished);
+    }
+    renamed
 }
 
 fn list(keys: &[ApiKeyRecord], now_ms: i64, json: bool) {

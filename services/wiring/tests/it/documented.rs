@@ -1,4 +1,5 @@
-//! Checks that `docs/cluster.toml` contains every setting with its default value, and no other settings.
+//! Checks that `docs/cluster.toml` contains every setting with its default value, and no other settings, and
+//! that the settings of the trial are valid.
 
 use std::collections::BTreeSet;
 
@@ -7,6 +8,8 @@ use cairn_wiring::ClusterConfig;
 use toml::{Table, Value};
 
 const FILE: &str = include_str!("../../../../docs/cluster.toml");
+/// The settings of the cluster in `compose.yaml`.
+const TRIAL: &str = include_str!("../../../../docker/trial/cluster.toml");
 const VARIANT: &str = "# Variant: ";
 /// A name that is not a setting.
 const STRANGER: &str = "stranger";
@@ -198,4 +201,10 @@ fn fields_of(settings: &Table, section: &[String]) -> Result<Option<BTreeSet<Str
     };
     let expected = expected.lines().next().unwrap_or_default();
     Ok(Some(expected.split('`').skip(1).step_by(2).map(str::to_owned).collect()))
+}
+
+#[test]
+fn settings_of_the_trial_are_valid() -> Result<()> {
+    toml::from_str::<ClusterConfig>(TRIAL)?.validate()?;
+    Ok(())
 }
