@@ -1,12 +1,13 @@
-//! The scheduler. A Kubernetes CronJob runs `tick`, which requests a sync of every repository. `run` is the
-//! coordinator: it dispatches syncs and the jobs of the outbox, publishes generations, sends jobs of stalled
-//! runs again, and sweeps.
+//! The scheduler. `run` is the coordinator: it dispatches syncs and the jobs of the outbox, publishes
+//! generations, sends jobs of stalled runs again, and sweeps. Kubernetes CronJobs run the other commands:
+//! `tick` requests a sync of every repository, `reconcile` and `sweep` do work of the coordinator once.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use cairn_wiring::{
-    Arguments, COORDINATOR, Cluster, ClusterConfig, Coordinator, OwnersWork, Owning, Stop, Stores, start, tick, workers,
+    Arguments, COORDINATOR, Cluster, ClusterConfig, Coordinator, OwnersWork, Owning, Stop, Stores, reconcile, start,
+    sweep, tick, workers,
 };
 use clap::{Parser, Subcommand};
 
@@ -23,6 +24,11 @@ struct SchedulerArguments {
 enum Command {
     /// Request a sync of every repository, then exit.
     Tick,
+    /// Dispatch waiting jobs, send the jobs of stalled runs again and end runs without progress once, then
+    /// exit. Repairs a cluster whose coordinator is not active.
+    Reconcile,
+    /// Delete unused generations and artifacts once, then exit.
+    Sweep,
     /// Run the coordinator until it is stopped. Only one replica is active; the other replicas are on
     /// standby.
     Run,
@@ -31,11 +37,16 @@ enum Command {
 fn main() -> ExitCode {
     let SchedulerArguments { service, command } = SchedulerArguments::parse();
     match command {
-        Command::Tick => {
-            start("scheduler tick", &service, async |config, mut stop: Stop| stop.unless_asked(tick(config)).await)
-        }
+        Command::Tick => once("scheduler tick", &service, tick),
+        Command::Reconcile => once("scheduler reconcile", &service, reconcile),
+        Command::Sweep => once("scheduler sweep", &service, sweep),
         Command::Run => start("scheduler run", &service, run),
     }
+}
+
+/// Does some work once. The work ends early if the process is asked to stop.
+fn once(name: &str, service: &Arguments, work: impl AsyncFnOnce(ClusterConfig) -> anyhow::Result<()>) -> ExitCode {
+    start(name, service, async |config, mut stop: Stop| stop.unless_asked(work(config)).await)
 }
 
 async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {

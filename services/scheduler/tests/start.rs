@@ -32,7 +32,7 @@ fn stops_while_it_connects() {
     .expect("settings");
     let (connected, connections) = mpsc::channel();
     thread::spawn(move || silent.incoming().for_each(|connection| drop(connected.send(connection))));
-    for command in ["tick", "run"] {
+    for command in ["tick", "reconcile", "sweep", "run"] {
         let mut program = Command::new(env!("CARGO_BIN_EXE_cairn-scheduler"));
         program.arg("--config").arg(settings.path()).arg(command).env("KEY", "key").stderr(Stdio::piped());
         let program = program.spawn().expect("the program starts");

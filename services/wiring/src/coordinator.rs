@@ -71,6 +71,24 @@ impl Coordinator {
         );
     }
 
+    /// Runs the steps of the reconciler once.
+    async fn reconcile(&self) -> anyhow::Result<()> {
+        all_succeeded(&[
+            once("dispatched syncs", self.dispatch()).await,
+            once("relayed jobs", self.relay()).await,
+            once("stalled runs", self.send_again()).await,
+            once("reaped runs", self.reap()).await,
+        ])
+    }
+
+    /// Deletes unused generations and artifacts once.
+    async fn sweep(&self) -> anyhow::Result<()> {
+        all_succeeded(&[
+            once("swept generations", self.generations.generations()).await,
+            once("swept artifacts", self.artifacts.artifacts()).await,
+        ])
+    }
+
     async fn dispatch(&self) -> Result<u64, StageError> {
         let config = &self.cluster.config.pipeline;
         let bounds = DispatchBounds { in_flight: config.runs_in_flight, again_after_ms: config.sync_again_after_ms };
@@ -148,6 +166,48 @@ where
             Err(error) => tracing::warn!(step = what, code = %error.code, "{}", error.chain()),
         }
     }
+}
+
+/// Runs a step once, and logs the number of its actions.
+async fn once(what: &str, step: impl Future<Output = Result<u64, StageError>>) -> Result<(), StageError> {
+    let done = step.await;
+    match &done {
+        Ok(count) => tracing::info!(step = what, count, "the step has ended"),
+        Err(error) => tracing::warn!(step = what, code = %error.code, "{}", error.chain()),
+    }
+    done.map(drop)
+}
+
+fn all_succeeded<const NUM: usize>(steps: &[Result<(), StageError>; NUM]) -> anyhow::Result<()> {
+    let num_failed = steps.iter().filter(|step| step.is_err()).count();
+    anyhow::ensure!(num_failed == 0, "{num_failed} of {NUM} steps failed");
+    Ok(())
+}
+
+/// Does the work of the coordinator's reconciler once: dispatches requested syncs and the jobs of the outbox,
+/// sends the jobs of stalled runs again, and ends runs that make no progress. A coordinator may be active at
+/// the same time.
+pub async fn reconcile(config: ClusterConfig) -> anyhow::Result<()> {
+    run_once(config, async |coordinator| coordinator.reconcile().await).await
+}
+
+/// Deletes unused generations and artifacts once, as the coordinator does. A coordinator may be active at the
+/// same time.
+pub async fn sweep(config: ClusterConfig) -> anyhow::Result<()> {
+    run_once(config, async |coordinator| coordinator.sweep().await).await
+}
+
+async fn run_once(
+    config: ClusterConfig,
+    work: impl AsyncFnOnce(&Coordinator) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let model = config.embedding.model_id()?;
+    let cluster = Arc::new(Cluster::connect(config).await?);
+    let stores = Stores::connect(&cluster, &model).await?;
+    let broker = cluster.broker()?;
+    let done = work(&Coordinator::new(Arc::clone(&cluster), Arc::clone(&broker), &stores)).await;
+    broker.close().await;
+    done
 }
 
 /// Updates the catalogue from the organisations, and requests a sync of every repository of every tenant. Two

@@ -35,7 +35,7 @@ pub use cairn_rabbitmq::topology::COORDINATOR;
 pub use check::Endpoint;
 pub use cluster::Cluster;
 pub use config::{ClusterConfig, HttpConfig, local_embedding};
-pub use coordinator::{Coordinator, tick};
+pub use coordinator::{Coordinator, reconcile, sweep, tick};
 pub use embedding::{EmbeddingConfig, LazyEmbedder, embedder, local_embedder, word_table};
 pub use git::{sources, sweep_clones};
 pub use health::{Check, Health};

@@ -24,7 +24,7 @@ rabbitmq:
   memoryLimit: 1536Mi
   ports: {amqp: 5672, management: 15672, metrics: 15692}
   clientPorts: [5672, 15672]
-  clients: [cloner, parser, embedder, graph-writer, pattern-aggregator, scheduler, topology, operator]
+  clients: [cloner, parser, embedder, graph-writer, pattern-aggregator, scheduler, topology, operator, reconcile, sweep]
   alive: amqp
   ready: {exec: {command: [rabbitmq-diagnostics, -q, check_port_connectivity]}}
   env: {RABBITMQ_DEFAULT_VHOST: {{ .Values.rabbitmq.vhost | quote }}}
@@ -40,7 +40,7 @@ neo4j:
   memoryLimit: 2Gi
   ports: {bolt: 7687, http: 7474}
   clientPorts: [7687]
-  clients: [cloner, parser, embedder, graph-writer, pattern-aggregator, scheduler, query, discovery, topology, operator]
+  clients: [cloner, parser, embedder, graph-writer, pattern-aggregator, scheduler, query, discovery, reconcile, sweep, topology, operator]
   alive: bolt
   ready: {httpGet: {path: /, port: http}}
   env:
@@ -62,7 +62,7 @@ qdrant:
   memoryLimit: 2Gi
   ports: {http: 6333, grpc: 6334}
   clientPorts: [6334]
-  clients: [embedder, scheduler, query, topology, operator]
+  clients: [embedder, scheduler, query, topology, operator, reconcile, sweep]
   alive: grpc
   ready: {httpGet: {path: /readyz, port: http}}
   env:
@@ -80,7 +80,7 @@ minio:
   memoryLimit: 1Gi
   ports: {s3: 9000}
   clientPorts: [9000]
-  clients: [cloner, parser, embedder, graph-writer, pattern-aggregator, scheduler, query, discovery, topology, operator]
+  clients: [cloner, parser, embedder, graph-writer, pattern-aggregator, scheduler, query, discovery, reconcile, sweep, topology, operator]
   alive: s3
   ready: {httpGet: {path: /minio/health/ready, port: s3}}
   args: [server, /data]

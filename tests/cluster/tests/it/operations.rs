@@ -1,10 +1,11 @@
 //! Tests events that an operator observes: a change of the active coordinator, unreachable stores, and
 //! draining.
 
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{Environment, Servers};
+use cairn_cluster::{Environment, Servers, program};
 use cairn_domain::{Lane, RepositoryId, RepositoryName, Source, Tenant};
 use cairn_ports::Broker;
 use cairn_servers::{Direction, FaultProxy, Rules, get};
@@ -57,6 +58,34 @@ async fn standby_coordinator_takes_over() -> Result<()> {
     ensure!(owned(&environment, "scheduler-3").await? == 0, "a new scheduler takes the key from its owner");
     environment.cluster.stop(other).await?;
     active(&environment, &["scheduler-3"]).await?;
+    Ok(())
+}
+
+/// Two commands do work of the coordinator once, although no coordinator is active.
+#[tokio::test(flavor = "multi_thread")]
+async fn reconcile_and_sweep_need_no_coordinator() -> Result<()> {
+    let Some(servers) = Servers::given() else { return Ok(()) };
+    let environment = Environment::prepare(&servers, &Table::new()).await?;
+    let source = Source::Url { url: "https://example.org/r.git".to_owned() };
+    environment.inside.enqueue("r", source, Lane::Bulk).await?;
+    let once = |command: &str| -> Result<String> {
+        let mut scheduler = Command::new(program("cairn-scheduler")?);
+        let output = scheduler.arg(command).env("CAIRN_CLUSTER_CONFIG", environment.cluster.settings()).output()?;
+        let log = String::from_utf8_lossy(&output.stderr).into_owned();
+        ensure!(output.status.success(), "{command} failed: {log}");
+        Ok(log)
+    };
+    let num_of = |log: &str, step: &str| -> Result<u64> {
+        let lines = log.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        let count = lines.filter(|line| line["step"] == step).find_map(|line| line["count"].as_u64());
+        count.with_context(|| format!("no line of {step}: {log}"))
+    };
+    let log = once("reconcile")?;
+    ensure!(num_of(&log, "dispatched syncs")? == 1, "{log}");
+    let log = once("reconcile")?;
+    ensure!(num_of(&log, "dispatched syncs")? == 0, "the sync is already dispatched: {log}");
+    let log = once("sweep")?;
+    ensure!(num_of(&log, "swept artifacts")? == 0, "{log}");
     Ok(())
 }
 
