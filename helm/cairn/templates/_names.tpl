@@ -76,13 +76,13 @@ true
 {{- end -}}
 {{- end -}}
 
-{{/* The enabled CronJobs, by the name of their values: the command of the scheduler, and the servers and Secrets
+{{/* The enabled CronJobs, by the name of their values: the work of the scheduler, and the servers and Secrets
 that it needs besides Neo4j and S3. */}}
 {{- define "cairn.cronJobs" -}}
 {{- range $name, $needs := dict
-    "discovery" (dict "command" "tick" "organisations" true)
-    "reconcile" (dict "command" "reconcile" "rabbitmq" true "qdrant" true)
-    "sweep" (dict "command" "sweep" "rabbitmq" true "qdrant" true) }}
+    "discovery" (dict "work" "tick" "organisations" true)
+    "reconcile" (dict "work" "reconcile" "rabbitmq" true "qdrant" true)
+    "sweep" (dict "work" "sweep" "rabbitmq" true "qdrant" true) }}
 {{- if (get $.Values $name).enabled }}
 {{ $name }}: {{ toJson $needs }}
 {{- end }}
