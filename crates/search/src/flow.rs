@@ -175,9 +175,8 @@ fn note(asked: &AskedEnds, flow: Option<&FlowAsked>, story: Option<&Story>, has_
     let Ends { from, to, .. } = asked.stated();
     // The name of a definition is the start of the flow, even if the question does not say so.
     let is_subject_start = !from && has_named_start && asked.start().is_some_and(AskedEnd::is_identifier);
-    let lacks_subject = |story: &Story| is_subject_start && story.subject < EndMatch::Whole;
     let instead = match story {
-        Some(story) if story.has_ends && !lacks_subject(story) => return None,
+        Some(story) if story.has_ends => return None,
         Some(_) => "the steps are the most relevant path.",
         None if !from && !to && !is_subject_start => return Some(NO_PATH.into()),
         None => "the results are in the order of relevance.",

@@ -295,11 +295,11 @@ impl Searcher {
 /// name, so a near name is used only if it is very similar to the phrase. Only types have subtypes and
 /// supertypes, so a near name of other code is not used for these relations.
 fn is_meant(resolved: &Resolved, name: &str, relation: Relation) -> bool {
-    let mut kinds = resolved.definitions.iter().map(|hit| hit.symbol.kind);
-    let is_of_types = matches!(relation, Relation::Subtypes | Relation::Supertypes | Relation::Hierarchy);
     if resolved.is_same_name() {
         return true;
     }
+    let mut kinds = resolved.definitions.iter().map(|hit| hit.symbol.kind);
+    let is_of_types = matches!(relation, Relation::Subtypes | Relation::Supertypes | Relation::Hierarchy);
     let score = resolved.definitions.first().map_or(0, |best| best.score);
     (!is_of_types || kinds.any(|kind| kind.is_type() || kind == SymbolKind::Module))
         && (!name.contains(char::is_whitespace) || score >= MIN_LEADING_SCORE)

@@ -77,7 +77,7 @@ true
 {{- end -}}
 
 {{/* The enabled CronJobs, by the name of their values: the work of the scheduler, and the servers and Secrets
-that it needs besides Neo4j and S3. */}}
+     that it needs besides Neo4j and S3. */}}
 {{- define "cairn.cronJobs" -}}
 {{- range $name, $needs := dict
     "discovery" (dict "work" "tick" "organisations" true)

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cairn_wiring::{
-    Arguments, COORDINATOR, Cluster, ClusterConfig, Coordinator, OwnersWork, Owning, Stop, Stores, reconcile, start,
-    sweep, tick, workers,
+    Arguments, COORDINATOR, ClusterConfig, Coordinator, OwnersWork, Owning, Stop, reconcile, start, sweep, tick,
+    workers,
 };
 use clap::{Parser, Subcommand};
 
@@ -50,12 +50,8 @@ fn once(name: &str, service: &Arguments, work: impl AsyncFnOnce(ClusterConfig) -
 }
 
 async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {
-    let model = config.embedding.model_id()?;
-    let cluster = Arc::new(stop.unless_asked(Cluster::connect(config)).await?);
-    let stores = Stores::connect(&cluster, &model).await?;
-    let broker = cluster.broker()?;
-    let coordinator = Arc::new(Coordinator::new(Arc::clone(&cluster), broker.clone(), &stores));
-    let (key, owning) = (COORDINATOR.to_owned(), Owning::Coordinator(coordinator));
+    let (cluster, broker, coordinator) = stop.unless_asked(Coordinator::connect(config)).await?;
+    let (key, owning) = (COORDINATOR.to_owned(), Owning::Coordinator(Arc::new(coordinator)));
     let owners = OwnersWork { key, owning, workers: workers::publishing(&cluster)? };
     cluster.work_and_own(broker, Vec::new(), Some(owners), stop).await
 }

@@ -32,7 +32,17 @@ pub struct Coordinator {
 }
 
 impl Coordinator {
-    pub fn new(cluster: Arc<Cluster>, broker: Arc<RabbitMqBroker>, stores: &Stores) -> Self {
+    /// Connects to all servers.
+    pub async fn connect(config: ClusterConfig) -> anyhow::Result<(Arc<Cluster>, Arc<RabbitMqBroker>, Self)> {
+        let model = config.embedding.model_id()?;
+        let cluster = Arc::new(Cluster::connect(config).await?);
+        let stores = Stores::connect(&cluster, &model).await?;
+        let broker = cluster.broker()?;
+        let coordinator = Self::new(Arc::clone(&cluster), Arc::clone(&broker), &stores);
+        Ok((cluster, broker, coordinator))
+    }
+
+    fn new(cluster: Arc<Cluster>, broker: Arc<RabbitMqBroker>, stores: &Stores) -> Self {
         let sweep = |grace_ms| {
             let stores = SweepStores {
                 sweeping: cluster.runs.clone(),
@@ -201,11 +211,8 @@ async fn run_once(
     config: ClusterConfig,
     work: impl AsyncFnOnce(&Coordinator) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let model = config.embedding.model_id()?;
-    let cluster = Arc::new(Cluster::connect(config).await?);
-    let stores = Stores::connect(&cluster, &model).await?;
-    let broker = cluster.broker()?;
-    let done = work(&Coordinator::new(Arc::clone(&cluster), Arc::clone(&broker), &stores)).await;
+    let (_, broker, coordinator) = Coordinator::connect(config).await?;
+    let done = work(&coordinator).await;
     broker.close().await;
     done
 }

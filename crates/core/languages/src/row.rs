@@ -202,6 +202,8 @@ pub struct LanguageRow {
     /// Kinds of syntax nodes that expand one value to several arguments. If a call contains such a node, its
     /// number of arguments is not known.
     pub spread_nodes: &'static [&'static str],
+    /// The tag at the start of a file, without which the grammar parses code as text. Usually empty.
+    pub opening_tag: &'static str,
     /// Whether source files of the language are processed by the C preprocessor. If true, macros at places
     /// where the grammar allows no name are replaced by spaces before the parse.
     pub preprocessed: bool,

@@ -70,9 +70,6 @@ pub struct Story {
     pub path: Vec<NodeKey>,
     /// Whether the path has all ends that the question states.
     pub has_ends: bool,
-    /// How exactly the best node matches the subject of the flow. If the question states a start, it is the
-    /// subject.
-    pub subject: EndMatch,
     /// How exactly the first node matches the start of the flow, and the last node its end.
     pub from: EndMatch,
     pub to: EndMatch,
@@ -99,9 +96,9 @@ type StoryRank = (bool, u8, u64, Reverse<usize>, usize, Reverse<Vec<NodeKey>>);
 /// 4. The shorter path is better.
 ///
 /// The first and the last node of a path must be hits, or match an end. A path that begins at code with
-/// exactly the name of the start or the subject may end at any node, if the question states no end. Some edge
-/// of the path must be a call, unless the path has both ends that the question states. If the question states
-/// only a subject, some node must match it.
+/// exactly the name of the start or the subject may end at any node, if the question states no end. A path
+/// contains at least one call, unless it has both of the stated ends. If the question states only a subject,
+/// a node of the path must match it.
 ///
 /// For each node and each length, only the best path with a call and the best path without a call are
 /// continued. So the number of steps is bounded by twice the number of edges.
@@ -119,8 +116,7 @@ pub fn best_story(links: &[Link], ends: Ends, relevance: impl Fn(NodeKey) -> Rel
     }
     let (has_ends, .., Reverse(path)) = best?;
     let of = |node: Option<&NodeKey>| node.and_then(|node| relevance.get(node)).copied().unwrap_or_default();
-    let subject = path.iter().map(|node| of(Some(node)).from).max().unwrap_or_default();
-    Some(Story { has_ends, subject, from: of(path.first()).from, to: of(path.last()).to, path })
+    Some(Story { has_ends, from: of(path.first()).from, to: of(path.last()).to, path })
 }
 
 /// Paths by their last node, and by whether an edge of the path is a call.
@@ -236,8 +232,7 @@ mod tests {
         let expect = expect.map(|(path, has_ends)| {
             let path: Vec<NodeKey> = path.iter().map(|name| node(name)).collect();
             let of = |node: Option<&NodeKey>| node.map(|node| relevance(*node)).unwrap_or_default();
-            let subject = path.iter().map(|node| of(Some(node)).from).max().unwrap_or_default();
-            Story { has_ends, subject, from: of(path.first()).from, to: of(path.last()).to, path }
+            Story { has_ends, from: of(path.first()).from, to: of(path.last()).to, path }
         });
         assert_eq!(best_story(&links, ends, &relevance), expect, "{links:?}");
     }

@@ -44,10 +44,8 @@ impl Scan<'_> {
                 matched.languages.insert(file.language.to_string());
             }
         }
-        let absent: Vec<&String> =
-            self.filter.languages.iter().filter(|language| !matched.languages.contains(*language)).collect();
-        let mut notes: Vec<Message> =
-            absent.into_iter().map(|language| absent_language(language, &matched.languages)).collect();
+        let absent = self.filter.languages.iter().filter(|language| !matched.languages.contains(*language));
+        let mut notes: Vec<Message> = absent.map(|language| absent_language(language, &matched.languages)).collect();
         if !matched.is_path_matched {
             notes.extend(self.notes_about_paths(selected).await?);
         }

@@ -72,9 +72,11 @@ impl Searcher {
         };
         let next = last.map(|_| next.seal(self.cursor_key, &self.caller));
         let is_empty = progress.num_hits == 0 && progress.is_complete && offset == 0;
-        let notes = if is_empty { scan.notes_about_excluded_files(&selected).await? } else { Vec::new() };
-        let answer = self.exact_answer(page, progress, offset, &selected, next).await?;
-        Ok(ExactAnswer { notes, ..answer })
+        let mut answer = self.exact_answer(page, progress, offset, &selected, next).await?;
+        if is_empty {
+            answer.notes = scan.notes_about_excluded_files(&selected).await?;
+        }
+        Ok(answer)
     }
 
     async fn exact_start(

@@ -34,6 +34,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     self_types: &["self", "static"],
     sigils: &['$'],
     spread_nodes: &["variadic_placeholder"],
+    opening_tag: "<?php",
     builtins: BUILTINS,
     dotted_owners: true,
     ..BASE

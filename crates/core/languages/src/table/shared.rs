@@ -44,6 +44,7 @@ pub(super) const BASE: LanguageRow = LanguageRow {
     type_modifiers: &[],
     upper_case_constants: false,
     spread_nodes: &[],
+    opening_tag: "",
     preprocessed: false,
     builtins: Builtins::NONE,
     standard_modules: StandardModules::None,

@@ -237,6 +237,7 @@ pub(super) struct CompiledQuery {
     /// The ids of the row's `spread_nodes`, sorted.
     pub(super) spread_nodes: Vec<u16>,
     pub(super) builtins: FxHashSet<&'static str>,
+    pub(super) opening_tag: &'static str,
 }
 
 impl CompiledQuery {
@@ -265,6 +266,7 @@ impl CompiledQuery {
         }
         spread_nodes.sort_unstable();
         let builtins = row.builtins.parser_names().collect();
-        Ok(Some(CompiledQuery { roles: roles?, language, query, properties, spread_nodes, builtins }))
+        let opening_tag = row.opening_tag;
+        Ok(Some(CompiledQuery { roles: roles?, language, query, properties, spread_nodes, builtins, opening_tag }))
     }
 }

@@ -26,7 +26,6 @@ use super::macro_items::parts_that_are_not_items;
 use super::parsing::parse_ranges;
 use super::query::CompiledQuery;
 
-const PHP_TAG: &str = "<?php";
 /// The maximum depth of items inside items.
 const MAX_DEPTH: usize = 3;
 /// The maximum number of items that are parsed again in one file.
@@ -379,9 +378,10 @@ impl<'a, 'b> Recovery<'a, 'b> {
             return None;
         }
         let mut ranges = ranges.to_vec();
-        // Without the opening tag, the grammar of PHP parses code as text.
-        if self.parsed_text.starts_with(PHP_TAG) && ranges.first().is_some_and(|first| first.start >= PHP_TAG.len()) {
-            ranges.insert(0, 0..PHP_TAG.len());
+        let tag = self.query.opening_tag;
+        let is_after_tag = ranges.first().is_some_and(|first| first.start >= tag.len());
+        if !tag.is_empty() && self.parsed_text.starts_with(tag) && is_after_tag {
+            ranges.insert(0, 0..tag.len());
         }
         parse_ranges(self.parser, self.query, self.parsed_text, &positions(self.parsed_text, &ranges), self.budget)
     }
